@@ -1,5 +1,6 @@
 """The words of templates: code asks for a text by its name, and gives the numbers in it."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -91,5 +92,5 @@ def _environment() -> Environment:
     )
     environment.filters.update(FILTERS)
     # Of the rest of a template, which pages render.
-    environment.filters.update({"formula": str, "tex": str})
+    environment.filters.update({"formula": str, "tex": str, "plain": json.dumps})
     return environment

@@ -10,5 +10,6 @@ from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
 from generator.contracts.releases import *  # noqa: F403
 from generator.contracts.results import *  # noqa: F403
+from generator.contracts.rules import *  # noqa: F403
 from generator.contracts.runs import *  # noqa: F403
 from generator.contracts.subjects import *  # noqa: F403

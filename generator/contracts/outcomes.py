@@ -16,6 +16,7 @@ from generator.contracts.checkpoints import (
 from generator.contracts.layer_map import Layer
 from generator.contracts.releases import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
+from generator.contracts.rules import LintFinding, Rule
 from generator.contracts.runs import Ending, Run, Status
 from generator.encodings import Form
 
@@ -78,6 +79,7 @@ class Outcome:
         were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
+    lint: what the rules of ``lint`` found
     uses: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
@@ -100,6 +102,7 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
     unresolved: tuple[str, ...] = ()
+    lint: tuple[LintFinding, ...] = ()
     uses: tuple[UseResult, ...] = ()
     no_use: str = ""
     run: Run | None = None
@@ -169,7 +172,7 @@ class Atlas:
         path below the docs folder
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
-    uses: measures of what trained models do
+    uses: measures of what trained models do; rules: of ``lint``
     """
 
     outcomes: tuple[Outcome, ...]
@@ -185,6 +188,7 @@ class Atlas:
     commands: tuple[Command, ...] = ()
     runs: tuple[Run, ...] = ()
     uses: tuple[Analysis, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

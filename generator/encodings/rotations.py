@@ -40,6 +40,20 @@ def plain(value: object) -> object:
     return str(value)
 
 
+def yarn_magnitude(scaling: Mapping[str, object]) -> float | None:
+    """The factor on all logits of latent attention, by ``mscale_all_dim`` and ``factor`` of a
+    scaling; None without one.
+
+    Source: modeling_deepseek_v3.py of transformers
+    """
+    share, factor = (scaling.get(key) for key in ("mscale_all_dim", "factor"))
+    if not isinstance(share, float | int) or not isinstance(factor, float | int):
+        return None
+    if not share > 0.0 or not 1.0 < factor < math.inf:
+        return None
+    return (0.1 * float(share) * math.log(factor) + 1.0) ** 2
+
+
 @dataclass(frozen=True, eq=False)
 class Rotation(Form):
     """Rotation of pairs of query and key components by an angle proportional to position (Su et al.

@@ -19,6 +19,7 @@ from generator.pipeline import (
     jobs,
     known,
     last_build,
+    lint,
     models,
     plan,
     precomputed,
@@ -339,6 +340,7 @@ def _atlas(
         commands=spec.commands,
         runs=training,
         uses=use.all_uses(),
+        rules=lint.all_rules(),
     )
 
 

@@ -37,7 +37,7 @@ from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
-from generator.pipeline import failures, use
+from generator.pipeline import failures, lint, use
 from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import all_schemes, find, scheme_of
 from generator.pipeline.plan import Task, source_of
@@ -159,6 +159,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         ),
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
+        lint=lint.findings(files, found),
         looked_for=_looked_for(found.all),
     )
     return _with_state(outcome, files)

@@ -28,15 +28,6 @@ SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_posit
 EXISTENCE = "existence"
 MOST_CHARACTERS = 2**18  # of settings as JSON
 KINDS = ("rope_type", "type", "model_type")
-# What config classes with a rotation take beside their fields, and what its section may hold
-# (modeling_rope_utils.py of transformers).
-OF_ROPE = frozenset(
-    {"rope_theta", "rope_scaling", "rope_type", "type", "factor", "partial_rotary_factor",
-     "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow",
-     "short_factor", "long_factor", "short_mscale", "long_mscale", "low_freq_factor",
-     "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "mrope_section",
-     "mrope_interleaved", "max_position_embeddings"}
-)  # fmt: skip
 # Words of schemes, which a config may repeat.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 Effects = Mapping[str, Json]
@@ -197,7 +188,7 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
     """Whether the config class of the family, or of the nested one, has a setting of this name, or
     it is one of those that the section of a rotation may hold.
     """
-    if path[-1] in OF_ROPE and path[-2:-1] in [(section,) for section in ROPE]:
+    if path[-1] in keys.IN_ROPE and path[-2:-1] in [(section,) for section in ROPE]:
         return True
     known: Any = {}
     for depth in range(len(path)):
@@ -223,5 +214,7 @@ def _takes(known: Json, name: str) -> bool:
     a rotation also under the names of older configs.
     """
     of_text: Json = next((known[key] for key in TEXT if isinstance(known.get(key), Mapping)), {})
-    is_of_rope = name in OF_ROPE and bool(known.get("rope_parameters") or {*ROPE} & known.keys())
+    is_of_rope = name in keys.IN_ROPE and bool(
+        known.get("rope_parameters") or {*ROPE} & known.keys()
+    )
     return name in known or name in of_text or is_of_rope

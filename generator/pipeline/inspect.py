@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
+from generator.contracts import Atlas, EncodingRecord, Label, LintFinding, Outcome, Subject
+from generator.pipeline import lint
 from generator.pipeline.evaluate import all_analyses, opened, reading_of
 from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import all_schemes, look, scheme_of
@@ -81,3 +82,16 @@ def findings(task: Task) -> tuple[str, ...]:
     for one in statements:
         leading.setdefault(one.subject, one.finding.text)
     return tuple(dict.fromkeys(leading.values()))[:LEADING]
+
+
+def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
+    """The file with the settings of the checkpoint of ``task``, "" without one, and what the rules
+    find.
+
+    errors: RowError, NotReachedError
+    """
+    if task.problem is not None:
+        raise task.problem
+    files = opened(task)
+    file = files.config.source if files.config.settings else ""
+    return file, lint.findings(files, look_closely(files))

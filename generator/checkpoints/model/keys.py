@@ -28,6 +28,15 @@ OF_ELSE = re.compile(
 OF_ROPE = re.compile(r"rope|rotary|yarn")
 # Of what follows from settings even where there are weights.
 OF_FORMULA = re.compile(r"rope|rotary|alibi|nope|yarn|ntk|theta|mscale|attn_factor")
+# What config classes with a rotation take beside their fields, and what its section may hold
+# (modeling_rope_utils.py of transformers).
+IN_ROPE = frozenset(
+    {"rope_theta", "rope_scaling", "rope_type", "type", "factor", "partial_rotary_factor",
+     "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow",
+     "short_factor", "long_factor", "short_mscale", "long_mscale", "low_freq_factor",
+     "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "mrope_section",
+     "mrope_interleaved", "max_position_embeddings"}
+)  # fmt: skip
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*HEAD_DIM}
 MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.

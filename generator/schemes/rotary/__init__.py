@@ -2,7 +2,6 @@
 position.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stacks import Stack, has_code, stacks
+from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import (
     Encoding,
     Files,
@@ -25,6 +25,7 @@ from generator.contracts import (
 )
 from generator.contracts.model_config import positive
 from generator.encodings import BASE, Form, Rotation
+from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
@@ -43,7 +44,7 @@ from generator.schemes.rotary.families import (
     SECTIONS_OF_CODE,
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
-from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
+from generator.schemes.rotary.stored import alone, compared
 from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
@@ -272,13 +273,8 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
         return WORDS("base_multiplied", alpha=form.scaling["alpha"])
     if form.rope_type == "dynamic":
         return WORDS("base_grows_beyond", n_positions=form.n_positions)
-    share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
-    if not isinstance(share, float | int) or not isinstance(factor, float | int):
-        return ""
-    if not config.value(ROPE_DIM_KEY) or not share > 0.0 or not 1.0 < factor < math.inf:
-        return ""
-    larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
-    return WORDS("logits_multiplied", factor=larger)
+    larger = yarn_magnitude(form.scaling) if config.value(ROPE_DIM_KEY) else None
+    return "" if larger is None else WORDS("logits_multiplied", factor=larger)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:

@@ -157,6 +157,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
             for record in outcome.unmeasured
         ],
         "unresolved": list(outcome.unresolved),
+        "lint": [{"rule": one.rule, "level": one.level, "text": one.text} for one in outcome.lint],
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,
         "encodings": [

@@ -54,6 +54,17 @@ class UseMetric(TypedDict):
     """Number of sequences, or of images, that were read for it."""
 
 
+class LintFinding(TypedDict):
+    """What a rule of `lint` found."""
+
+    rule: str
+    """Its key."""
+    level: str
+    """`error` where a program computes other angles than the maker meant, `warning` or `note`."""
+    text: str
+    """A sentence."""
+
+
 class Unmeasured(TypedDict):
     """An encoding that transformers' code for the family has, in weights that were not read."""
 
@@ -200,6 +211,8 @@ class Checkpoint(TypedDict):
     configuration that was not found. If there are any, an encoding that is missing from `encodings`
     may still exist.
     """
+    lint: list[LintFinding]
+    """What programs may get wrong about it, as `lint` says; the gravest first."""
     use: dict[str, dict[str, UseMetric]] | None
     """How the trained model uses position: for each part, numbers by `measure.metric`. Null if the
     list does not ask for it.
@@ -396,6 +409,7 @@ OF_ATLAS = (
     Metric,
     UseMetric,
     Unmeasured,
+    LintFinding,
     TrainingRun,
     EncodingOfRun,
     LastOfRun,

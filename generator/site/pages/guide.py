@@ -78,6 +78,7 @@ def pages(atlas: Atlas) -> list[Page]:
     return [
         Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
+        Page("guide/rules.md", "guide_rules.md.jinja", {"rules": atlas.rules}),
         Page("guide/tensor-names.md", "guide_tensor_names.md.jinja", {"names": NAMES}),
         Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
     ]

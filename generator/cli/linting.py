@@ -1,0 +1,139 @@
+"""The command that says what may go wrong with the position encoding of a checkpoint."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from generator import PROGRAM
+from generator.checkpoints import list_file
+from generator.cli import named
+from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
+from generator.contracts import LintFinding
+from generator.errors import AtlasError, RefusedError
+from generator.pipeline import inspect, local_pool, plan, versions
+from generator.pipeline import lint as linter
+from generator.pipeline.plan import Task
+from generator.text import visible
+
+SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+Found = list[tuple[str, LintFinding]]
+
+EXAMPLES = """Examples:
+
+\b
+  position-atlas lint HuggingFaceTB/SmolLM3-3B
+  position-atlas lint ./my-model model-Q4_K_M.gguf --ignore layer-schedule
+  position-atlas lint --config checkpoints.yml --sarif > lint.sarif
+"""
+
+
+@app.command(epilog=EXAMPLES)
+def lint(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            show_default=False,
+            help="Folders, weights files and Hub ids, as inspect takes them.",
+        ),
+    ] = None,
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", help="A list of checkpoints, all of whose entries are read."),
+    ] = None,
+    ignored: Annotated[
+        list[str] | None, typer.Option("--ignore", help="A rule to leave out; may be repeated.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, which code scanning takes.")
+    ] = False,
+) -> None:
+    """Say what programs get wrong about the position encoding of checkpoints: one line for each
+    finding, with its rule.
+
+    Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
+    """
+    with reporting_errors():
+        known = {rule.key for rule in linter.all_rules()}
+        if unknown := sorted(set(ignored or ()) - known):
+            raise RefusedError(
+                f"--ignore {unknown[0]}: no rule; expected one of {', '.join(sorted(known))}"
+            )
+        tasks = _tasks(sources or [], config_file)
+        found, n_unread = _all(tasks, frozenset(ignored or ()))
+    if as_sarif:
+        typer.echo(json.dumps(_sarif(found), indent=1))
+    elif as_json:
+        typer.echo(json.dumps([_as_json(*one) for one in found], indent=1))
+    else:
+        for where, one in found:
+            out.print(f"{where}: {one.level} {one.rule}: {visible(one.text)}")
+    if n_unread:
+        raise typer.Exit(REFUSED)
+    raise typer.Exit(FAILED if any(one.level != "note" for _, one in found) else OK)
+
+
+def _tasks(sources: Sequence[str], config_file: Path | None) -> list[Task]:
+    """errors: RefusedError where neither is given"""
+    if not sources and config_file is None:
+        raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
+    checkpoints = [named.checkpoint_at(source) for source in sources]
+    if config_file is not None:
+        checkpoints += list_file.load(config_file, plan.all_sources())
+    tasks = plan.plan(checkpoints, offline=False)
+    return [task for task in tasks if not plan.source_of(task.checkpoint).has_runs]
+
+
+def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
+    """All findings with the names of their files, and the number of checkpoints that could not be
+    read, which are reported.
+    """
+    found: Found = []
+    n_unread = 0
+    with local_pool.processes(jobs=1) as executor:
+        for task in tasks:
+            try:
+                with named.hub_errors(task.checkpoint):
+                    file, every = named.within_limits(executor, inspect.linted, task)
+            except AtlasError as error:
+                err.print(str(error))
+                n_unread += 1
+                continue
+            where = f"{task.checkpoint.id}/{file}" if file else task.checkpoint.id
+            found += [(where, one) for one in every if one.rule not in ignored]
+    return found, n_unread
+
+
+def _as_json(where: str, one: LintFinding) -> dict[str, str]:
+    return {"file": where, "rule": one.rule, "level": one.level, "text": one.text}
+
+
+def _sarif(found: Found) -> dict[str, Any]:
+    """The findings in SARIF 2.1.0 (OASIS 2020)."""
+    rules = [
+        {
+            "id": rule.key,
+            "shortDescription": {"text": rule.words("title")},
+            "fullDescription": {"text": rule.words("looks_for")},
+            "help": {"text": f"{rule.words('why')} {rule.words('mend')}"},
+        }
+        for rule in linter.all_rules()
+    ]
+    results = [
+        {
+            "ruleId": one.rule,
+            "level": one.level,
+            "message": {"text": one.text},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": where}}}],
+        }
+        for where, one in found
+    ]
+    driver = {"name": PROGRAM, "version": versions.all_versions()[PROGRAM], "rules": rules}
+    return {
+        "$schema": SARIF,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }

@@ -1,0 +1,62 @@
+"""Rules of ``lint``: what of a checkpoint's position encoding others get wrong."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from generator.contracts.checkpoints import Encoding, Files
+from generator.contracts.layer_map import Layer
+from generator.contracts.model_config import Json
+from generator.encodings import Form
+from generator.words import Words
+
+# Of an error, a program computes other angles than the maker meant.
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """A checkpoint as rules see it.
+
+    encodings: with the origins of their parameters where they follow from settings
+    followed: keys of the settings that an encoding follows from, nested ones with dots; unread:
+        those that concern position and that nothing reads, with their values
+    is_open: whether settings ask for an encoding that is not understood
+    """
+
+    files: Files
+    encodings: Sequence[Encoding[Form]]
+    layers: Sequence[Layer]
+    followed: frozenset[str] = frozenset()
+    unread: Sequence[tuple[str, Any]] = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class LintFinding:
+    """What a rule found. rule: its key; text: a sentence"""
+
+    rule: str
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A check of one checkpoint.
+
+    key: the name of its module, with hyphens; levels: by the kinds of its findings, each a sentence
+        of its template
+    find: returns kinds, with the values in their sentences
+    """
+
+    key: str
+    levels: Mapping[str, Level]
+    find: Callable[[Examined], Iterator[tuple[str, Json]]]
+
+    @property
+    def words(self) -> Words:
+        """Its title, what it looks for, why, how to mend that, an example with its thread, and a
+        sentence for each kind.
+        """
+        return Words(f"rules/{self.key.replace('-', '_')}.md.jinja")

@@ -1,0 +1,45 @@
+"""What the rules of ``lint`` find in a checkpoint."""
+
+from contextlib import suppress
+from functools import cache
+
+from generator import rules
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Examined, Files, LintFinding, Rule, discovery
+from generator.errors import RowError
+from generator.pipeline.evidence import evidence
+from generator.pipeline.find import Found, all_schemes
+
+LEVELS = ("error", "warning", "note")
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by its key."""
+    return tuple(sorted(discovery.load(rules, Rule), key=lambda rule: rule.key))
+
+
+def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
+    """What the rules find where ``found`` are its encodings, the gravest first, each once."""
+    examined = _examined(files, found)
+    every: dict[LintFinding, None] = {}
+    for rule in all_rules():
+        with suppress(RowError):  # Of a setting that no encoding needs.
+            for kind, values in rule.find(examined):
+                text = rule.words(kind, **values)
+                every[LintFinding(rule.key, rule.levels[kind], text)] = None
+    return tuple(sorted(every, key=lambda one: LEVELS.index(one.level)))
+
+
+def _examined(files: Files, found: Found) -> Examined:
+    config = files.config
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    if not config.settings:
+        return Examined(files, found.all, layers)
+    evident = evidence(config)
+    followed = frozenset(
+        key for by_parameter in evident.keys.values() for keys in by_parameter.values()
+        for key in keys
+    )  # fmt: skip
+    is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
+    return Examined(files, found.all, layers, followed, evident.unread, is_open)

@@ -1,0 +1,1 @@
+"""Rules of ``lint``, one module each."""

@@ -1,0 +1,34 @@
+"""YaRN whose factor does not lead from the original length to the context."""
+
+from collections.abc import Iterator
+
+from generator.contracts import Examined, Json, Rule
+from generator.encodings import Rotation
+
+ROUNDING = 0.01  # Relative; factors are printed with few digits.
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Factor × original length beside the context, where they differ."""
+    for one in examined.encodings:
+        form = one.form
+        if not isinstance(form, Rotation) or form.rope_type != "yarn":
+            continue
+        factor, original = (
+            form.scaling.get(name) for name in ("factor", "original_max_position_embeddings")
+        )
+        if not isinstance(factor, int | float) or not isinstance(original, int | float):
+            continue
+        reach, context = factor * original, form.n_positions
+        if abs(reach - context) > ROUNDING * context:
+            yield (
+                "reach_above" if reach > context else "reach_below",
+                {"factor": factor, "original": original, "reach": round(reach), "context": context},
+            )
+
+
+RULE = Rule(
+    key="factor-times-original",
+    levels={"reach_above": "note", "reach_below": "warning"},
+    find=find,
+)

@@ -1,0 +1,36 @@
+"""Factors by which a scaling multiplies the logits."""
+
+from collections.abc import Iterator
+
+from generator.contracts import Examined, Json, Rule
+from generator.encodings import Rotation
+from generator.encodings.rotations import yarn_magnitude
+
+OF_PART = "qk_rope_head_dim"  # Latent attention, whose code scales all of the logits.
+SETTINGS = ("attention_factor", "mscale", "mscale_all_dim", "short_mscale", "factor",
+            "original_max_position_embeddings")  # fmt: skip
+ROUNDING = 1e-6
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """The factor on logits of each rotation that has one, and that of the whole logits where the
+    family has latent attention.
+    """
+    for one in examined.encodings:
+        form = one.form
+        if not isinstance(form, Rotation) or not form.is_rescaled:
+            continue
+        of_part = {"part": one.part, "rope_type": form.rope_type}
+        if abs(form.attention_factor - 1.0) > ROUNDING:
+            given = [name for name in SETTINGS if form.scaling.get(name) is not None]
+            settings = given[:1] if given[:1] == ["attention_factor"] else given
+            yield "of_rotation", {**of_part, "settings": settings, "factor": form.attention_factor}
+        magnitude = yarn_magnitude(form.scaling)
+        if magnitude is not None and any(
+            OF_PART in each for each in examined.files.config.nested()
+        ):
+            share, slowed = form.scaling["mscale_all_dim"], form.scaling["factor"]
+            yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
+
+
+RULE = Rule(key="magnitude", levels={"of_rotation": "note", "of_logits": "note"}, find=find)

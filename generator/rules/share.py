@@ -1,0 +1,49 @@
+"""The share of a head that is rotated."""
+
+from collections.abc import Iterator
+
+from generator.checkpoints.model.keys import SIZE_NAMES
+from generator.checkpoints.model.stacks import family_of
+from generator.contracts import Examined, Json, Rule
+from generator.encodings import Rotation
+
+SHARES = frozenset(
+    {"partial_rotary_factor", "rotary_pct", "rotary_percent", "rotary_emb_fraction", "rope_pct"}
+)
+ROUNDING = 1e-6
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Rotations of a part of each head of which the file does not say so, and shares that give no
+    even number of components.
+    """
+    for one in examined.encodings:
+        form, origin = one.form, one.origins.get("rotary_dim")
+        if not isinstance(form, Rotation) or origin is None or one.modality == "image":
+            continue
+        turned = {"part": one.part, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
+        says_size_alone = all(key.split(".")[-1] in SIZE_NAMES for key in origin.keys)
+        if form.rotary_dim < form.head_dim and says_size_alone:
+            yield "absent", {**turned, "family": family_of(examined.files.config, one)}
+        for key in origin.keys:
+            share = _value(examined, key)
+            exact = None if share is None else share * form.head_dim
+            if exact is not None and (round(exact) != int(exact + ROUNDING) or int(exact) % 2):
+                yield "uneven", {**turned, "key": key, "share": share, "exact": exact}
+
+
+def _value(examined: Examined, key: str) -> float | None:
+    """A share by its dotted key; None for what is none."""
+    *path, name = key.split(".")
+    config = examined.files.config
+    for section in path:
+        found = config.section(section)
+        if found is None:
+            return None
+        config = found
+    value = config.value(name)
+    is_share = name in SHARES and isinstance(value, float) and 0.0 < value <= 1.0
+    return value if is_share else None
+
+
+RULE = Rule(key="share", levels={"absent": "warning", "uneven": "warning"}, find=find)

@@ -1,0 +1,39 @@
+"""Keys of position that nothing reads."""
+
+import difflib
+import json
+from collections.abc import Iterator
+
+from generator.checkpoints.model import keys
+from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.stacks import stacks
+from generator.contracts import Examined, Json, Rule
+from generator.text import short
+
+MOST_SHOWN = 60  # characters of a value
+ALIKE = 0.7  # of 1, by difflib
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Each, with the nearest that is read; beside tensors, those of formulas alone."""
+    config = examined.files.config
+    known = {str(name) for stack in stacks(config) for name in defaults(stack.config.family)}
+    for path, value in examined.unread:
+        if examined.files.tensors and not keys.OF_FORMULA.search(path):
+            continue
+        *around, name = path.split(".")
+        if examined.is_open and keys.OF_FORMULA.search(path):
+            continue  # It belongs to what is not understood.
+        is_in_rope = any(map(keys.OF_ROPE.search, around))
+        others = (
+            keys.IN_ROPE if is_in_rope else {one for one in known if keys.concerns_position((one,))}
+        )
+        # Names of transformers mean nothing in a file of another format.
+        are_names = config.keys_of_file is None
+        nearest = difflib.get_close_matches(name, sorted(others - {name}) * are_names, 1, ALIKE)
+        values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
+        kind = "unread_in_rope" if is_in_rope else "unread"
+        yield kind, {**values, "nearest": next(iter(nearest), "")}
+
+
+RULE = Rule(key="unread-key", levels={"unread_in_rope": "warning", "unread": "note"}, find=find)

@@ -1,0 +1,217 @@
+"""Each rule of ``lint``: a file that shows it, and one that looks alike and is fine."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.hub.known_models import known_models
+from generator.contracts import Files, LintFinding
+from generator.encodings import Rotation
+from generator.pipeline import lint
+from generator.pipeline.evidence import look_closely
+from generator.rules.base_and_context import first_negative
+
+Settings = dict[str, Any]
+LLAMA: Settings = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "vocab_size": 100, "max_position_embeddings": 64, "rope_theta": 1e6,
+}  # fmt: skip
+YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+LONGROPE: Settings = {
+    "rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8,
+    "original_max_position_embeddings": 64,
+}  # fmt: skip
+LONG: Settings = {**LLAMA, "max_position_embeddings": 256}
+
+
+def found(files: Files) -> list[LintFinding]:
+    return list(lint.findings(files, look_closely(files)))
+
+
+def rules(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Sentences of a config by rules; of several of one rule, the last."""
+    return {one.rule: one.text for one in found(ConfigAlone(settings, "own"))}
+
+
+def scaled(base: Mapping[str, Any], **scaling: Any) -> Settings:
+    return {**base, "rope_scaling": scaling}
+
+
+CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
+    ("two-places", "rope_theta is 1000000.0, and rope_parameters.rope_theta is 10000.0",
+     {**LLAMA, "rope_parameters": {"rope_theta": 1e4}},
+     {**LLAMA, "rope_parameters": {"rope_theta": 1e6}}),
+    ("two-places", "max_position_embeddings is 128, and text_config.max_position_embeddings is 64",
+     {"model_type": "gemma3", "max_position_embeddings": 128,
+      "text_config": {**LLAMA, "model_type": "gemma3_text"}},
+     {"model_type": "gemma3", "text_config": {**LLAMA, "model_type": "gemma3_text"}}),
+    ("layer-schedule", "1 of 4 layers with attention in the decoder have no rotation: 3",
+     {**LLAMA, "model_type": "smollm3"},
+     {**LLAMA, "model_type": "smollm3", "no_rope_layers": [1] * 4}),
+    ("layer-schedule", "2 of 4 layers with attention in the decoder have windows of 8 positions",
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16},
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
+      "layer_types": ["full_attention"] * 4}),
+    # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
+    ("magnitude", "by 1.13863, and so the rotated part of the logits by 1.296",
+     scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
+    ("share", "4 of 16 components of each head",
+     {**LLAMA, "model_type": "gpt_neox"},
+     {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.25}),
+    ("share", "rotary_pct of 0.19 gives 3.040 of 16 components",
+     {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.19},
+     {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.126}),
+    ("unread-key", "attn_factor: 0.9 is not read; the nearest key that is read is attention_factor",
+     scaled(LONG, **YARN, attn_factor=0.9), scaled(LONG, **YARN, attention_factor=0.9)),
+    ("scaling-without-effect", "The linear scaling in the decoder changes no angle",
+     scaled(LLAMA, rope_type="linear", factor=1.0), scaled(LLAMA, rope_type="linear", factor=2.0)),
+    # Beyond the context, its base grows with a factor of 1 as well.
+    ("scaling-without-effect", "short_factor and long_factor are equal",
+     scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8}),
+     scaled(LLAMA, rope_type="dynamic", factor=1.0)),
+    ("scaling-without-effect", "applies to one of two rotations alone, in layers 3",
+     {**scaled(LLAMA, rope_type="linear", factor=8.0), "model_type": "gemma3_text",
+      "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
+     scaled(LLAMA, rope_type="linear", factor=8.0)),
+    ("longrope-switch", "In texts of more than 64 tokens, all angles of the decoder change",
+     scaled(LONG, **LONGROPE), scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8})),
+    ("pair-order", "rope_interleave says that the components of a rotation pair are adjacent",
+     {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
+    ("factor-times-original", "4 × 64 = 256, and the context is 512",
+     scaled({**LLAMA, "max_position_embeddings": 512}, **YARN), scaled(LONG, **YARN)),
+    ("list-length", "layer_types has 2 items for 4 layers",
+     {**LLAMA, "model_type": "qwen2", "layer_types": ["full_attention"] * 2},
+     {**LLAMA, "model_type": "qwen2", "layer_types": ["full_attention"] * 4}),
+    ("base-and-context", "With base 10,000",
+     {**LLAMA, "rope_theta": 1e4, "max_position_embeddings": 4096},
+     {**LLAMA, "rope_theta": 1e4, "max_position_embeddings": 64}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text", "shows", "fine"), CASES)
+def test_a_rule_fires_where_it_should_and_not_beside(
+    rule: str, text: str, shows: Mapping[str, Any], fine: Mapping[str, Any]
+) -> None:
+    assert text in rules(shows).get(rule, "")
+    assert rule not in rules(fine)
+
+
+def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
+    """modeling_deepseek.py of DeepSeek-V2: (0.1 · 0.707 · ln 40 + 1)² = 1.5896."""
+    settings = {
+        **LLAMA, "model_type": "deepseek_v2", "qk_rope_head_dim": 16, "qk_nope_head_dim": 32,
+        "v_head_dim": 16, "kv_lora_rank": 8, "max_position_embeddings": 163_840,
+        "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707, "mscale_all_dim": 0.707,
+                         "original_max_position_embeddings": 4096},
+    }  # fmt: skip
+    assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in rules(settings)["magnitude"]
+
+
+# Men et al. 2024 (arXiv 2405.14591), table 2: the smallest base for a context, to two digits, for
+# heads of 128 components. The rows for 16,000 and 32,000 are rounded below the bound.
+BOUNDS = [(1e3, 4.3e3), (2e3, 1.6e4), (4e3, 2.7e4), (8e3, 8.4e4), (64e3, 2.1e6), (128e3, 7.8e6)]
+
+
+@pytest.mark.parametrize(("context", "base"), BOUNDS)
+def test_the_sum_of_cosines_is_first_negative_where_the_paper_says(
+    context: float, base: float
+) -> None:
+    n_positions = int(context)
+    assert first_negative(Rotation(base, 128, 128, n_positions), n_positions) is None
+    smaller = Rotation(0.9 * base, 128, 128, n_positions)
+    assert first_negative(smaller, n_positions) is not None
+
+
+def folder(path: Path, settings: Mapping[str, Any], tensors: Any = None, **beside: Any) -> Files:
+    (path / "config.json").write_text(json.dumps(settings))
+    for name, content in beside.items():
+        (path / f"{name}.json").write_text(json.dumps(content))
+    save_file(tensors or {"other": torch.zeros(1)}, path / "model.safetensors")
+    return FolderFiles(path, "own", Choice(name="model.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "scaling", "level"),
+    [(64, None, None), (128, None, "warning"), (32, None, "note"), (10**30, None, None),
+     (256, YARN, "note")],
+)  # fmt: skip
+def test_lengths_of_tokenizer_and_config_stand_side_by_side(
+    tmp_path: Path, tokens: int, scaling: Settings | None, level: str | None
+) -> None:
+    settings = {**LLAMA, **({"rope_scaling": scaling} if scaling else {})}
+    files = folder(tmp_path, settings, tokenizer_config={"model_max_length": tokens})
+    said = [one for one in found(files) if one.rule == "lengths"]
+    assert [one.level for one in said] == ([level] if level else [])
+    if scaling:
+        assert "64 in the config, 256 by factor × original length" in said[0].text
+
+
+def table(n_rows: int, *, seed: int | None = None) -> Any:
+    """A smooth table, or one of random numbers."""
+    if seed is not None:
+        return torch.from_numpy(np.random.default_rng(seed).normal(size=(n_rows, 64))).float()
+    phases = np.arange(n_rows)[:, None] / 1.3 ** np.arange(1, 33)
+    return torch.from_numpy(np.concatenate([np.sin(phases), np.cos(phases)], axis=1)).float()
+
+
+BERT: Settings = {
+    "model_type": "roberta", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1,
+    "vocab_size": 100, "max_position_embeddings": 130, "pad_token_id": 1,
+}  # fmt: skip
+NAME = "roberta.embeddings.position_embeddings.weight"
+
+
+def test_rows_of_a_table_are_compared_with_the_tokenizer(tmp_path: Path) -> None:
+    files = folder(tmp_path, BERT, {NAME: table(130)}, tokenizer_config={"model_max_length": 130})
+    said = [one for one in found(files) if one.rule == "rows"]
+    assert [one.level for one in said] == ["warning", "note"]
+    assert "130 rows, of which 128 are positions: position 0 is row 2" in said[1].text
+
+
+@pytest.mark.parametrize(("seed", "is_untrained"), [(1, True), (None, False)])
+def test_a_table_of_random_numbers_looks_untrained(
+    tmp_path: Path, seed: int | None, is_untrained: bool
+) -> None:
+    files = folder(tmp_path, BERT, {NAME: table(130, seed=seed)})
+    said = {one.rule for one in found(files)}
+    assert ("table-looks-untrained" in said) == is_untrained
+
+
+@pytest.mark.parametrize(("base", "differs"), [(1e6, False), (1e4, True)])
+def test_stored_frequencies_are_compared_with_the_settings(
+    tmp_path: Path, base: float, differs: bool
+) -> None:
+    frequencies = torch.tensor(base, dtype=torch.float64) ** -(torch.arange(8) / 8)
+    name = "model.layers.0.self_attn.rotary_emb.inv_freq"
+    files = folder(tmp_path, LLAMA, {name: frequencies.float()})
+    assert ("stored-frequencies-differ" in {one.rule for one in found(files)}) == differs
+
+
+def test_of_published_models_few_have_a_warning() -> None:
+    """None is known to be wrong; a rule that warns of many would be."""
+    warned = {}
+    for model in list(known_models())[::9]:
+        every = found(model.files)
+        if any(one.level != "note" for one in every):
+            warned[model.id] = every
+    assert len(warned) <= 2, warned
+
+
+def test_every_rule_has_its_words_and_a_case() -> None:
+    tried = {rule for rule, *_ in CASES}
+    apart = {"lengths", "rows", "table-looks-untrained", "stored-frequencies-differ"}
+    assert {rule.key for rule in lint.all_rules()} == tried | apart
+    for rule in lint.all_rules():
+        assert all(kind in rule.words for kind in rule.levels)
+        for name in ("title", "looks_for", "why", "mend", "example"):
+            assert rule.words(name)
+        assert rule.words("thread").startswith("https://github.com/")
