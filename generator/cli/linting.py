@@ -25,7 +25,7 @@ EXAMPLES = """Examples:
 
 \b
   position-atlas lint HuggingFaceTB/SmolLM3-3B
-  position-atlas lint ./my-model model-Q4_K_M.gguf --ignore layer-schedule
+  position-atlas lint ./my-model ./its-conversion --ignore layer-schedule
   position-atlas lint --config checkpoints.yml --sarif > lint.sarif
 """
 
@@ -102,7 +102,8 @@ def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
                 err.print(str(error))
                 n_unread += 1
                 continue
-            where = f"{task.checkpoint.id}/{file}" if file else task.checkpoint.id
+            place = task.checkpoint.id
+            where = place if not file or place.endswith(file) else f"{place}/{file}"
             found += [(where, one) for one in every if one.rule not in ignored]
     return found, n_unread
 

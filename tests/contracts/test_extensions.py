@@ -16,17 +16,17 @@ import pytest
 from jinja2 import nodes
 
 import generator
-from generator import analyses, schemes
+from generator import analyses, rules, schemes
 from generator.analyses import of_models
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
-from generator.contracts import Analysis, FileFormat, PageKind, Scheme, Source, discovery
+from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, Source, discovery
 from generator.site import pages
 from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
     (schemes, Scheme), (analyses, Analysis), (sources, Source), (formats, FileFormat),
-    (pages, PageKind),
+    (pages, PageKind), (rules, Rule),
 )  # fmt: skip
 ALL = [
     (package if getattr(record, "subject", "encoding") == "encoding" else of_models, record)
@@ -127,7 +127,7 @@ def compared(module: Path) -> Iterator[tuple[int, str]]:
 
 
 def is_in_the_module_of_its_key(package: ModuleType, record: Any) -> bool:
-    module = import_module(f"{package.__name__}.{record.key}")
+    module = import_module(f"{package.__name__}.{record.key.replace('-', '_')}")
     return any(value is record for value in vars(module).values())
 
 
