@@ -85,11 +85,11 @@ def commit_of(checkpoint: Checkpoint) -> str:
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
-def within_limits(executor: Executor, function: Callable[[plan.Task], T], task: plan.Task) -> T:
+def within_limits(executor: Executor, function: Callable[..., T], *tasks: plan.Task) -> T:
     """The result of ``function``, within the limits of a row of a build.
 
-    errors: as of ``result_of``, with the name of the checkpoint
+    errors: as of ``result_of``, with the names of the checkpoints
     """
-    where = f"{task.checkpoint.id}: "
-    result: T = result_of(executor, worker.quietly, function, task, where=where)
+    where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
+    result: T = result_of(executor, worker.quietly, function, *tasks, where=where)
     return result

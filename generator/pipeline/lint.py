@@ -9,6 +9,7 @@ from generator.contracts import Examined, Files, LintFinding, Rule, discovery
 from generator.errors import RowError
 from generator.pipeline.evidence import evidence
 from generator.pipeline.find import Found, all_schemes
+from generator.pipeline.questions import unread_keys
 
 LEVELS = ("error", "warning", "note")
 
@@ -42,4 +43,4 @@ def _examined(files: Files, found: Found) -> Examined:
         for key in keys
     )  # fmt: skip
     is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
-    return Examined(files, found.all, layers, followed, evident.unread, is_open)
+    return Examined(files, found.all, layers, followed, unread_keys(files, found), is_open)

@@ -1,6 +1,7 @@
 """What stays open about a checkpoint."""
 
 import json
+from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
@@ -22,12 +23,8 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     config = files.config
     if not config.settings:
         return tuple(filter(None, questions))
-    # The rest may be of tables, whose tensors say more than it.
-    by_formula = bool(files.tensors or found.unmeasured)
     unread = [
-        (name, short(json.dumps(value), MOST_SHOWN))
-        for name, value in evidence(config).unread
-        if not by_formula or keys.OF_FORMULA.search(name)
+        (name, short(json.dumps(value), MOST_SHOWN)) for name, value in unread_keys(files, found)
     ]
     guesses = [family_of(config, one) for one in found.measured if one.is_guess]
     is_known = any(has_code(stack.config.family) for stack in stacks(config))
@@ -40,3 +37,15 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     if unread:
         questions.append(WORDS("unread", settings=unread, source=config.source))
     return tuple(filter(None, questions))
+
+
+def unread_keys(files: Files, found: Found) -> list[tuple[str, Any]]:
+    """Keys of the settings that concern position and that nothing reads, with their values; where
+    there are tables, those of formulas alone, since tensors say more than the rest.
+    """
+    by_formula = bool(files.tensors or found.unmeasured)
+    return [
+        (name, value)
+        for name, value in evidence(files.config).unread
+        if not by_formula or keys.OF_FORMULA.search(name)
+    ]

@@ -15,12 +15,10 @@ ALIKE = 0.7  # of 1, by difflib
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Each, with the nearest that is read; beside tensors, those of formulas alone."""
+    """Each, with the nearest that is known."""
     config = examined.files.config
     known = {str(name) for stack in stacks(config) for name in defaults(stack.config.family)}
     for path, value in examined.unread:
-        if examined.files.tensors and not keys.OF_FORMULA.search(path):
-            continue
         *around, name = path.split(".")
         if examined.is_open and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
@@ -33,7 +31,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         nearest = difflib.get_close_matches(name, sorted(others - {name}) * are_names, 1, ALIKE)
         values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
         kind = "unread_in_rope" if is_in_rope else "unread"
-        yield kind, {**values, "nearest": next(iter(nearest), "")}
+        yield kind, {**values, "nearest": next(iter(nearest), ""), "has_class": are_names}
 
 
 RULE = Rule(key="unread-key", levels={"unread_in_rope": "warning", "unread": "note"}, find=find)

@@ -62,7 +62,7 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
-    ("magnitude", "by 1.13863, and so the rotated part of the logits by 1.296",
+    ("magnitude", "the “yarn” scaling multiplies sine and cosine by 1.13863, and so the rotated part of the logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
      {**LLAMA, "model_type": "gpt_neox"},
@@ -70,9 +70,9 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     ("share", "rotary_pct of 0.19 gives 3.040 of 16 components",
      {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.19},
      {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.126}),
-    ("unread-key", "attn_factor: 0.9 is not read; the nearest key that is read is attention_factor",
+    ("unread-key", "The nearest key that is known is attention_factor",
      scaled(LONG, **YARN, attn_factor=0.9), scaled(LONG, **YARN, attention_factor=0.9)),
-    ("scaling-without-effect", "The linear scaling in the decoder changes no angle",
+    ("scaling-without-effect", "The “linear” scaling in the decoder changes no angle",
      scaled(LLAMA, rope_type="linear", factor=1.0), scaled(LLAMA, rope_type="linear", factor=2.0)),
     # Beyond the context, its base grows with a factor of 1 as well.
     ("scaling-without-effect", "short_factor and long_factor are equal",

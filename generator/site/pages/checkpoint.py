@@ -49,6 +49,7 @@ MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
+MOST_LINT = 6  # findings of lint
 
 
 # The one before and the one after, where there is one.
@@ -275,6 +276,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "checkpoint": outcome.checkpoint,
         "modules": modules(outcome.inventory),
         "most_modules": MOST_MODULES,
+        "most_lint": MOST_LINT,
         "home": home,
         "paper": paper_address(outcome.checkpoint.paper),
         "found": of_checkpoint(outcome, atlas.schemes, is_published=home is not None),

@@ -1,0 +1,77 @@
+"""The command that says whether two checkpoints encode position identically."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from generator.cli import named
+from generator.cli.application import FAILED, OK, REFUSED, app, err, out
+from generator.errors import AtlasError
+from generator.pipeline import comparison, local_pool, plan
+from generator.pipeline.comparison import Comparison
+
+EXAMPLES = """Examples:
+
+\b
+  position-atlas compare ./my-model ./its-conversion
+  position-atlas compare HuggingFaceTB/SmolLM3-3B ./my-merge --json
+  position-atlas compare owner/model@yesterday owner/model
+"""
+CODES = {"equal": OK, "equal as far as both files tell": OK, "different": FAILED}
+
+
+@app.command(epilog=EXAMPLES)
+def compare(
+    one: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="A folder, a weights file or a Hub id, as inspect takes it."
+        ),
+    ],
+    other: Annotated[
+        str, typer.Argument(metavar="B", help="Its conversion, merge, draft or other revision.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Say whether two checkpoints encode position identically: by the angles, windows, tables and
+    biases that follow from them, not by how these are written.
+
+    Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
+    """
+    try:
+        found = _compared([one, other])
+    except AtlasError as error:
+        err.print(f"cannot be compared: {error}")
+        raise typer.Exit(REFUSED) from None
+    if as_json:
+        typer.echo(json.dumps(asdict(found), indent=1))
+    else:
+        _show(found)
+    raise typer.Exit(CODES.get(found.verdict, REFUSED))
+
+
+def _compared(names: Sequence[str]) -> Comparison:
+    """errors: AtlasError"""
+    # Of a pattern with *, the last one.
+    tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
+    with (
+        named.hub_errors(tasks[0].checkpoint),
+        named.hub_errors(tasks[1].checkpoint),
+        local_pool.processes(jobs=1) as executor,
+    ):
+        found: Comparison = named.within_limits(executor, comparison.compare, *tasks)
+    return found
+
+
+def _show(found: Comparison) -> None:
+    out.print(found.verdict)
+    for difference in found.differences:
+        out.print(f"  - {difference.text}")
+    for sentence in (*found.untold, *found.alone):
+        out.print(f"  ? {sentence}")
+    for side, keys in zip("AB", found.unread, strict=True):
+        if keys:
+            out.print(f"  Not understood in {side}: {', '.join(keys)}")

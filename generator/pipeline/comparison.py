@@ -1,0 +1,383 @@
+"""Whether two checkpoints encode position identically: what follows from their files, not how it is
+spelt there.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Encoding, Files, Json, Layer
+from generator.contracts.layer_map import LIMITED
+from generator.encodings import Form, NoEncoding, PositionTable, Rotation
+from generator.encodings.rotations import yarn_magnitude
+from generator.pipeline.evaluate import opened
+from generator.pipeline.evidence import look_closely
+from generator.pipeline.find import Found, all_schemes, scheme_of
+from generator.pipeline.plan import Task
+from generator.pipeline.questions import unread_keys
+from generator.site import origins
+from generator.site.pictures.layer_strips import described
+from generator.text import times
+from generator.words import Words
+
+WORDS = Words("words/comparison.jinja")
+Key = tuple[str, str]
+Verdict = Literal["equal", "equal as far as both files tell", "different", "cannot be compared"]
+CLOSE = 1e-4  # Relative, of frequencies and factors.
+# Relative rounding of stored values, to the largest of a table.
+ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
+OF_UNKNOWN_FAMILY = "model"
+PAIR_ORDER = ("rope_interleave", "rope_traditional")
+OF_PART = "qk_rope_head_dim"  # Latent attention, whose code scales all of the logits.
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference. kind: of the sentence; part: of the model"""
+
+    kind: str
+    part: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is known of two checkpoints together.
+
+    differences: what is known to differ; untold: what one of the files does not tell; alone: parts
+        that one of them has alone
+    unread: of each, keys that concern position and that nothing reads, with their values
+    """
+
+    verdict: Verdict
+    differences: tuple[Difference, ...]
+    untold: tuple[str, ...]
+    alone: tuple[str, ...]
+    unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two.
+
+    encodings: by key; layers: by part; asked: on encodings that its settings ask for and that are
+        not understood, a sentence each
+    """
+
+    name: str
+    files: Files
+    found: Found
+    encodings: Mapping[str, Encoding[Form]]
+    layers: Mapping[str, list[Layer]]
+    asked: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, files: Files) -> "Side":
+        """The side of a checkpoint. errors: RowError"""
+        found = look_closely(files)
+        layers: dict[str, list[Layer]] = {}
+        for layer in layer_map(files, found.all, is_complete=found.is_complete):
+            layers.setdefault(layer.part, []).append(layer)
+        asked = tuple(sentence for scheme in all_schemes() for sentence in scheme.asks(files))
+        return cls(name, files, found, {one.key: one for one in found.all}, layers, asked)
+
+    @property
+    def rotations(self) -> dict[str, Encoding[Rotation]]:
+        """Its rotations, by key."""
+        found: dict[str, Any] = {
+            key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
+        }
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may have more encodings than were found."""
+        return bool(self.asked) or not self.found.is_complete
+
+    def beside(self) -> dict[Key, Encoding[Form]]:
+        """Encodings by part and scheme, without the rotations of layers, which these tell."""
+        in_layers = {
+            key for layers in self.layers.values() for layer in layers
+            for key in layer.encodings or ()
+        }  # fmt: skip
+        return {
+            (one.part, one.scheme): one
+            for key, one in self.encodings.items()
+            if not isinstance(one.form, NoEncoding)
+            and not (isinstance(one.form, Rotation) and key in in_layers)
+        }
+
+
+Sides = tuple[Side, Side]
+
+
+def compare(one: Task, other: Task) -> Comparison:
+    """The checkpoints of two tasks.
+
+    errors: RowError, NotReachedError
+    """
+    for task in (one, other):
+        if task.problem is not None:
+            raise task.problem
+    return compared(Side.of("A", opened(one)), Side.of("B", opened(other)))
+
+
+def compared(one: Side, other: Side) -> Comparison:
+    """What is known of both sides together."""
+    sides = one, _renamed(one, other)
+    common = [part for part in one.layers if part in sides[1].layers]
+    shared = sorted(one.beside().keys() & sides[1].beside().keys())
+    differences = [
+        *_of_lengths(sides),
+        *(each for part in common for each in _of_layers(part, sides)),
+        *(each for key in shared for each in _of_numbers(key, sides)),
+        *_of_schemes(common, sides),
+        *_of_settings(sides),
+    ]
+    untold = tuple(dict.fromkeys(_untold(common, sides)))
+    verdict: Verdict = "equal as far as both files tell" if untold else "equal"
+    if differences:
+        verdict = "different"
+    elif not common and not shared:
+        verdict = "cannot be compared"
+    unread = [
+        tuple(f"{name}: {json.dumps(value)}" for name, value in unread_keys(side.files, side.found))
+        if side.files.config.settings
+        else ()
+        for side in sides
+    ]
+    alone = tuple(_alone(sides))
+    return Comparison(verdict, tuple(differences), untold, alone, (unread[0], unread[1]))
+
+
+def _renamed(one: Side, other: Side) -> Side:
+    """``other`` with its only stack of text under the name that the only one of ``one`` has, where
+    one of the two is of an unknown family.
+    """
+    texts = [
+        {each.part for each in side.encodings.values() if each.is_of_words} for side in (one, other)
+    ]
+    if len(texts[0]) != 1 or len(texts[1]) != 1 or OF_UNKNOWN_FAMILY not in texts[0] | texts[1]:
+        return other
+    [new], [old] = texts
+    return replace(
+        other,
+        encodings={
+            key: replace(each, part=new) if each.part == old else each
+            for key, each in other.encodings.items()
+        },
+        layers={new if part == old else part: each for part, each in other.layers.items()},
+    )
+
+
+def _of_lengths(sides: Sides) -> Iterator[Difference]:
+    a, b = (side.files.config.size("n_positions") for side in sides)
+    if a and b and a != b:
+        yield Difference("context", "", WORDS("context", a=a, b=b))
+
+
+def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
+    """Differences of the layers of a part, equal ones together."""
+    pairs = [side.layers[part] for side in sides]
+    a, b = map(len, pairs)
+    if a != b:
+        yield Difference("n_layers", part, WORDS("n_layers", part=part, a=a, b=b))
+        return
+    found: dict[tuple[str, Any], list[int]] = {}
+    for layer, twin in zip(*pairs, strict=True):
+        for key in _of_layer((layer, twin), sides):
+            found.setdefault(key, []).append(layer.index)
+    for (kind, values), layers in found.items():
+        where = WORDS("layers_of", part=part, layers=layers, n_layers=a)
+        text = WORDS(kind, where=where, **_MEANINGS[kind](values, sides))
+        yield Difference(kind, part, text)
+
+
+def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, Any]]:
+    """What differs in one layer: the kind of the sentence, and what it is about."""
+    reaches = tuple(_reach(layer, side) for layer, side in zip(pair, sides, strict=True))
+    if reaches[0] != reaches[1]:
+        yield "mixing", reaches
+    if any(layer.encodings is None for layer in pair):
+        return
+    keys = tuple(
+        tuple(key for key in layer.encodings or () if key in side.rotations)
+        for layer, side in zip(pair, sides, strict=True)
+    )
+    if bool(keys[0]) != bool(keys[1]):
+        yield "rotation_alone", keys
+    elif keys[0] and _turn_otherwise(keys, sides):
+        yield "rotation", keys
+
+
+def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int | None]:
+    """Its ways of mixing positions, and how far it sees within the context."""
+    context = side.files.config.size("n_positions") or math.inf
+    before, after = (
+        None if reach is None or reach >= context - 1 else reach
+        for reach in (layer.before, layer.after)
+    )
+    limits = before is not None or after not in (None, 0) or layer.is_of_unknown_width
+    mixers = layer.mixers if limits else tuple(
+        "full" if mixer in LIMITED else mixer for mixer in layer.mixers
+    )  # fmt: skip
+    return tuple(sorted(mixers)), before, after
+
+
+def _turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
+    """Whether two rotations, or several for axes, turn by other angles or factors."""
+    forms = [
+        [side.rotations[key].form for key in of_side]
+        for of_side, side in zip(keys, sides, strict=True)
+    ]
+    angles = [np.sort(np.concatenate([form.frequencies for form in each]))[::-1] for each in forms]
+    factors = [each[0].attention_factor for each in forms]
+    return (
+        angles[0].shape != angles[1].shape
+        or not np.allclose(angles[0], angles[1], rtol=CLOSE, atol=0.0)
+        or not math.isclose(*factors, rel_tol=CLOSE)
+    )
+
+
+def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
+    """The values in the sentence on two rotations: each in words with the origin of its base, and
+    how fast their angles part.
+    """
+    shown = [
+        _rotation(side.rotations[of_side[0]]) for of_side, side in zip(keys, sides, strict=True)
+    ]
+    one, other = (
+        side.rotations[of_side[0]].form.frequencies
+        for of_side, side in zip(keys, sides, strict=True)
+    )
+    step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
+    half = math.ceil(math.pi / step) if step else None
+    return {"a": shown[0], "b": shown[1], "step": step, "half_turn": half}
+
+
+def _rotation(encoding: Encoding[Form]) -> str:
+    record = encoding.record
+    base = origins.in_words(record).get(origins.WORDS("parameter", name="base"), "")
+    return WORDS("rotation_of", text=described("", record.parameters).strip(": "), base=base)
+
+
+def _mixing(reaches: Any, _: Sides) -> Json:
+    a, b = (WORDS("reach", mixers=list(reach[0]), before=reach[1]) for reach in reaches)
+    return {"a": a, "b": b}
+
+
+def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
+    has, lacks = sides if keys[0] else sides[::-1]
+    [key, *_] = keys[0] or keys[1]
+    return {
+        "has": has.name,
+        "lacks": lacks.name,
+        "text": _rotation(has.rotations[key]),
+        "open": " ".join(lacks.asked),
+    }
+
+
+_MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
+    "mixing": _mixing,
+    "rotation": _turning,
+    "rotation_alone": _alone_in,
+}
+
+
+def _of_numbers(key: Key, sides: Sides) -> Iterator[Difference]:
+    """Differences of two encodings of one scheme that are no rotations of layers: in shape, or in
+    values beyond the rounding of their types.
+    """
+    pair = [side.beside()[key] for side in sides]
+    told = {"part": pair[0].part, "scheme": scheme_of(pair[0]).title}
+    if not all(_has_numbers(one) for one in pair):
+        return
+    one, other = (each.form.numbers for each in pair)
+    if one.shape != other.shape:
+        text = WORDS("shape", **told, a=times(one.shape), b=times(other.shape))
+        yield Difference("shape", pair[0].part, text)
+        return
+    largest = float(np.abs(one).max(initial=0.0))
+    apart = float(np.abs(one - other).max(initial=0.0))
+    if apart > max(_rounding(each, largest) for each in pair):
+        text = WORDS("values", **told, apart=apart, largest=largest)
+        yield Difference("values", pair[0].part, text)
+
+
+def _has_numbers(encoding: Encoding[Form]) -> bool:
+    """Whether the numbers are of a formula, or of a tensor that was read."""
+    return encoding.provenance.tensor is None or bool(encoding.provenance.sha256)
+
+
+def _rounding(encoding: Encoding[Form], largest: float) -> float:
+    """How far stored numbers may be from those that were rounded to them."""
+    steps = encoding.form.steps if isinstance(encoding.form, PositionTable) else None
+    of_type = ROUNDING.get(encoding.provenance.dtype or "", ROUNDING["F32"]) * largest
+    return of_type if steps is None else max(of_type, float(steps.max()) / 2)
+
+
+def _of_schemes(common: Sequence[str], sides: Sides) -> Iterator[Difference]:
+    """Encodings of one scheme in a part that both have, where one has it alone."""
+    of_each = [side.beside() for side in sides]
+    for index, side in enumerate(sides):
+        for part, scheme in sorted(of_each[index].keys() - of_each[1 - index].keys()):
+            encoding = of_each[index][part, scheme]
+            is_of_both = any(f"{part} ".startswith(f"{name} ") for name in common)
+            if is_of_both and not sides[1 - index].is_open:
+                title = scheme_of(encoding).title
+                told = {"part": part, "scheme": title, "has": side.name}
+                text = WORDS("scheme_alone", **told, lacks=sides[1 - index].name)
+                yield Difference("scheme_alone", part, text)
+
+
+def _of_settings(sides: Sides) -> Iterator[Difference]:
+    """Factors on all logits, and orders of pairs, where both files give them."""
+    a, b = (_magnitude(side) for side in sides)
+    if not math.isclose(a, b, rel_tol=CLOSE):
+        yield Difference("magnitude", "", WORDS("magnitude", a=a, b=b))
+    for name in PAIR_ORDER:
+        given = [
+            next((flag for each in side.files.config.nested()
+                  if (flag := each.flag(name)) is not None), None)
+            for side in sides
+        ]  # fmt: skip
+        if None not in given and given[0] != given[1]:
+            yield Difference("pair_order", "", WORDS("pair_order", key=name, a=given[0]))
+
+
+def _magnitude(side: Side) -> float:
+    is_latent = any(OF_PART in section for section in side.files.config.nested())
+    factors = (yarn_magnitude(each.form.scaling) for each in side.rotations.values())
+    return next((factor for factor in factors if factor), 1.0) if is_latent else 1.0
+
+
+def _untold(common: Sequence[str], sides: Sides) -> Iterator[str]:
+    """What one of the files does not tell of what both have."""
+    for side in sides:
+        yield from (WORDS("asked", side=side.name, text=text) for text in side.asked)
+        for part in common:
+            if any(layer.encodings is None for layer in side.layers[part]):
+                yield WORDS("layers_unknown", side=side.name, part=part)
+        for (part, scheme), encoding in side.beside().items():
+            if not _has_numbers(encoding) and any(
+                (part, scheme) in each.beside() for each in sides
+            ):
+                title = scheme_of(encoding).title
+                yield WORDS("numbers_unread", side=side.name, part=part, scheme=title)
+        if not side.layers:
+            yield WORDS("no_layers", side=side.name, family=side.files.config.family)
+
+
+def _alone(sides: Sides) -> Iterator[str]:
+    """Parts with encodings that one side has alone."""
+    parts = [
+        {one.part.split()[0] for one in side.encodings.values()} | {*side.layers} for side in sides
+    ]
+    for index, side in enumerate(sides):
+        for part in sorted(parts[index] - parts[1 - index]):
+            yield WORDS("part_alone", part=part, side=side.name)
