@@ -99,12 +99,11 @@ class Side:
         """Whether it may have more encodings than were found."""
         return bool(self.asked) or not self.found.is_complete
 
-    def beside(self) -> dict[Key, Encoding[Form]]:
-        """Encodings by part and scheme, without the rotations of layers, which these tell."""
+    def beside(self, parts: Sequence[str]) -> dict[Key, Encoding[Form]]:
+        """Encodings by part and scheme, without the rotations in layers of ``parts``."""
         in_layers = {
-            key for layers in self.layers.values() for layer in layers
-            for key in layer.encodings or ()
-        }  # fmt: skip
+            key for part in parts for layer in self.layers[part] for key in layer.encodings or ()
+        }
         return {
             (one.part, one.scheme): one
             for key, one in self.encodings.items()
@@ -131,15 +130,20 @@ def compared(one: Side, other: Side) -> Comparison:
     """What is known of both sides together."""
     sides = one, _renamed(one, other)
     common = [part for part in one.layers if part in sides[1].layers]
-    shared = sorted(one.beside().keys() & sides[1].beside().keys())
+    beside = [side.beside(common) for side in sides]
+    shared = sorted(beside[0].keys() & beside[1].keys())
     differences = [
         *_of_lengths(sides),
         *(each for part in common for each in _of_layers(part, sides)),
-        *(each for key in shared for each in _of_numbers(key, sides)),
-        *_of_schemes(common, sides),
+        *(
+            each
+            for key in shared
+            for each in _of_numbers([of_side[key] for of_side in beside], sides)
+        ),
+        *_of_schemes(common, beside, sides),
         *_of_settings(sides),
     ]
-    untold = tuple(dict.fromkeys(_untold(common, sides)))
+    untold = tuple(dict.fromkeys(_untold(common, beside, sides)))
     verdict: Verdict = "equal as far as both files tell" if untold else "equal"
     if differences:
         verdict = "different"
@@ -289,12 +293,19 @@ _MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
 }
 
 
-def _of_numbers(key: Key, sides: Sides) -> Iterator[Difference]:
-    """Differences of two encodings of one scheme that are no rotations of layers: in shape, or in
-    values beyond the rounding of their types.
+def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Difference]:
+    """Differences of two encodings of one scheme: of rotations in how they turn, of others in
+    shape, or in values beyond the rounding of their types.
     """
-    pair = [side.beside()[key] for side in sides]
     told = {"part": pair[0].part, "scheme": scheme_of(pair[0]).title}
+    if isinstance(pair[0].form, Rotation):
+        keys = [(one.key,) for one in pair]
+        if _turn_otherwise(keys, sides):
+            where = WORDS("in_part", part=pair[0].part)
+            yield Difference(
+                "rotation", pair[0].part, WORDS("rotation", where=where, **_turning(keys, sides))
+            )
+        return
     if not all(_has_numbers(one) for one in pair):
         return
     one, other = (each.form.numbers for each in pair)
@@ -321,9 +332,10 @@ def _rounding(encoding: Encoding[Form], largest: float) -> float:
     return of_type if steps is None else max(of_type, float(steps.max()) / 2)
 
 
-def _of_schemes(common: Sequence[str], sides: Sides) -> Iterator[Difference]:
+def _of_schemes(
+    common: Sequence[str], of_each: Sequence[Mapping[Key, Encoding[Form]]], sides: Sides
+) -> Iterator[Difference]:
     """Encodings of one scheme in a part that both have, where one has it alone."""
-    of_each = [side.beside() for side in sides]
     for index, side in enumerate(sides):
         for part, scheme in sorted(of_each[index].keys() - of_each[1 - index].keys()):
             encoding = of_each[index][part, scheme]
@@ -356,17 +368,17 @@ def _magnitude(side: Side) -> float:
     return next((factor for factor in factors if factor), 1.0) if is_latent else 1.0
 
 
-def _untold(common: Sequence[str], sides: Sides) -> Iterator[str]:
+def _untold(
+    common: Sequence[str], beside: Sequence[Mapping[Key, Encoding[Form]]], sides: Sides
+) -> Iterator[str]:
     """What one of the files does not tell of what both have."""
-    for side in sides:
+    for side, of_side in zip(sides, beside, strict=True):
         yield from (WORDS("asked", side=side.name, text=text) for text in side.asked)
         for part in common:
             if any(layer.encodings is None for layer in side.layers[part]):
                 yield WORDS("layers_unknown", side=side.name, part=part)
-        for (part, scheme), encoding in side.beside().items():
-            if not _has_numbers(encoding) and any(
-                (part, scheme) in each.beside() for each in sides
-            ):
+        for (part, scheme), encoding in of_side.items():
+            if not _has_numbers(encoding) and all((part, scheme) in each for each in beside):
                 title = scheme_of(encoding).title
                 yield WORDS("numbers_unread", side=side.name, part=part, scheme=title)
         if not side.layers:

@@ -62,7 +62,7 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
-    ("magnitude", "the “yarn” scaling multiplies sine and cosine by 1.13863, and so the rotated part of the logits by 1.296",
+    ("magnitude", "cosine by 1.13863, and so the rotated part of the logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
      {**LLAMA, "model_type": "gpt_neox"},

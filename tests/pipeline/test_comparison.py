@@ -1,0 +1,189 @@
+"""Whether two files encode position identically: conversions that do, and each with one setting
+broken.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.contracts import Files
+from generator.encodings import Rotation
+from generator.pipeline.comparison import Comparison, Side, compared
+from tests.gguf_files import write
+
+Settings = dict[str, Any]
+LLAMA: Settings = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "vocab_size": 100, "max_position_embeddings": 256, "rope_theta": 1e6,
+}  # fmt: skip
+GGUF: Settings = {
+    "block_count": 4, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
+    "rope.freq_base": 1e6, "vocab_size": 100,
+}  # fmt: skip
+YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+LLAMA_3: Settings = {
+    "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}  # fmt: skip
+OF_YARN: Settings = {
+    "rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 64,
+}  # fmt: skip
+
+
+def config(settings: Mapping[str, Any]) -> Files:
+    return ConfigAlone(settings, "own")
+
+
+def gguf(folder: Path, architecture: str, settings: Settings, **tensors: Any) -> Files:
+    path = write(folder / "model.gguf", architecture, settings, **tensors)
+    return FolderFiles(folder, "own", Choice(name=path.name))
+
+
+def weights(folder: Path, settings: Mapping[str, Any], tensors: Mapping[str, Any]) -> Files:
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    save_file(dict(tensors), folder / "model.safetensors")
+    return FolderFiles(folder, "own", Choice(name="model.safetensors"))
+
+
+def between(one: Files, other: Files) -> Comparison:
+    return compared(Side.of("A", one), Side.of("B", other))
+
+
+CONVERTED: list[tuple[Settings, str, Settings]] = [
+    (LLAMA, "llama", GGUF),
+    ({**LLAMA, "model_type": "smollm3"}, "smollm3", GGUF),
+    ({**LLAMA, "model_type": "qwen3_moe", "rope_scaling": YARN, "head_dim": 16}, "qwen3moe",
+     {**GGUF, **OF_YARN, "attention.key_length": 16}),
+    ({**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16}, "gemma2",
+     {**GGUF, "attention.sliding_window": 8, "attention.key_length": 16}),
+    ({**LLAMA, "model_type": "glm4", "head_dim": 16, "partial_rotary_factor": 0.5}, "glm4",
+     {**GGUF, "attention.key_length": 16, "rope.dimension_count": 8}),
+    ({"model_type": "bloom", "n_head": 4, "hidden_size": 64, "n_layer": 4, "vocab_size": 100},
+     "bloom", {name: value for name, value in GGUF.items() if "rope" not in name}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "architecture", "header"), CONVERTED)
+def test_a_conversion_is_equal_whatever_its_keys_are_called(
+    tmp_path: Path, settings: Settings, architecture: str, header: Settings
+) -> None:
+    found = between(config(settings), gguf(tmp_path, architecture, header))
+    assert (found.verdict, found.differences) == ("equal", ())
+
+
+BROKEN: list[tuple[Settings, Settings, str, str]] = [
+    ({"rope_theta": 1e4}, {}, "rotation", "base 1,000,000"),
+    ({"rope_scaling": YARN}, {}, "rotation", "yarn scaling"),
+    ({"rope_scaling": YARN}, {"rope_scaling": {**YARN, "attention_factor": 1.0}}, "rotation", ""),
+    ({"head_dim": 32}, {}, "rotation", "32 of 32 components"),
+    ({"max_position_embeddings": 512}, {}, "context", "256 positions in A and 512 in B"),
+    ({"num_hidden_layers": 5}, {}, "n_layers", "5 layers in B"),
+    ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
+    ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
+     "sliding within 8 positions"),
+    ({"rope_traditional": True}, {"rope_traditional": False}, "pair_order",
+     "half a head apart in A"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("broken", "usual", "kind", "text"), BROKEN)
+def test_each_setting_that_is_broken_is_named(
+    broken: Settings, usual: Settings, kind: str, text: str
+) -> None:
+    found = between(config({**LLAMA, **usual}), config({**LLAMA, **broken}))
+    assert found.verdict == "different"
+    assert [one.kind for one in found.differences] == [kind]
+    assert text in found.differences[0].text
+
+
+def test_how_fast_angles_part_is_that_of_the_pair_that_parts_fastest() -> None:
+    """Of bases 10,000 and 1,000,000 over 8 pairs, the second: 1e4^(-1/8) - 1e6^(-1/8) is 0.316 -
+    0.178 = 0.138, and π / 0.138 = 22.7.
+    """
+    found = between(config(LLAMA), config({**LLAMA, "rope_theta": 1e4}))
+    [one] = found.differences
+    assert "up to 0.138 rad a position, half a turn after 23 positions" in one.text
+
+
+def test_a_rule_and_its_stored_factors_are_equal(tmp_path: Path) -> None:
+    """As convert_hf_to_gguf.py stores Llama 3's scaling, in single precision."""
+    base = Rotation(5e5, 64, 64, 131_072)
+    scaled = Rotation(5e5, 64, 64, 131_072, LLAMA_3)
+    factors = (base.frequencies / scaled.frequencies).astype(np.float32)
+    settings = {**LLAMA, "rope_theta": 5e5, "head_dim": 64, "rope_scaling": LLAMA_3,
+                "max_position_embeddings": 131_072}  # fmt: skip
+    header = {**GGUF, "rope.freq_base": 5e5, "attention.key_length": 64,
+              "context_length": 131_072}  # fmt: skip
+    stored = gguf(tmp_path, "llama", header, tensors={"rope_freqs.weight": factors})
+    assert between(config(settings), stored).verdict == "equal"
+
+
+BERT: Settings = {
+    "model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
+    "vocab_size": 100, "max_position_embeddings": 32, "intermediate_size": 16,
+}  # fmt: skip
+NAME = "bert.embeddings.position_embeddings.weight"
+TABLE = torch.from_numpy(np.random.default_rng(0).normal(size=(32, 8))).float()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_table_is_compared_to_the_precision_of_its_types(
+    tmp_path: Path, dtype: torch.dtype
+) -> None:
+    one = weights(tmp_path / "one", BERT, {NAME: TABLE})
+    other = weights(tmp_path / "other", BERT, {NAME: TABLE.to(dtype)})
+    assert between(one, other).verdict == "equal"
+
+
+def test_one_changed_row_and_a_shifted_table_are_named(tmp_path: Path) -> None:
+    changed = TABLE.clone()
+    changed[7, 3] += 0.1
+    one = weights(tmp_path / "one", BERT, {NAME: TABLE})
+    for name, table in (("changed", changed), ("shifted", TABLE.roll(1, 0))):
+        [found] = between(one, weights(tmp_path / name, BERT, {NAME: table})).differences
+        assert found.kind == "values"
+    longer = {**BERT, "max_position_embeddings": 33}
+    table = torch.cat([TABLE, TABLE[:1]])
+    kinds = {
+        each.kind
+        for each in between(one, weights(tmp_path / "longer", longer, {NAME: table})).differences
+    }
+    assert kinds == {"context", "shape"}
+
+
+def test_a_table_whose_numbers_one_side_lacks_is_equal_as_far_as_both_tell(tmp_path: Path) -> None:
+    found = between(config(BERT), weights(tmp_path / "one", BERT, {NAME: TABLE}))
+    assert found.verdict == "equal as far as both files tell"
+    assert any("A has no numbers for Learned table" in sentence for sentence in found.untold)
+
+
+def test_a_part_that_one_side_has_alone_is_named_and_no_difference() -> None:
+    vision = {"model_type": "llama4_vision_model", "hidden_size": 16, "num_attention_heads": 2,
+              "num_hidden_layers": 1, "image_size": 32, "patch_size": 16}  # fmt: skip
+    text = {**LLAMA, "model_type": "llama4_text", "attention_chunk_size": 8}
+    whole = {"model_type": "llama4", "text_config": text, "vision_config": vision}
+    found = between(config(whole), config(text))
+    assert found.differences == ()
+    assert "vision: only in A" in found.alone
+
+
+def test_what_has_no_part_in_common_cannot_be_compared() -> None:
+    vit = {"model_type": "vit", "hidden_size": 16, "num_attention_heads": 2,
+           "num_hidden_layers": 1, "image_size": 32, "patch_size": 16}  # fmt: skip
+    assert between(config(LLAMA), config(vit)).verdict == "cannot be compared"
+
+
+def test_unread_keys_are_listed_and_decide_nothing() -> None:
+    found = between(config({**LLAMA, "rope_of_nobody": 3}), config(LLAMA))
+    assert (found.verdict, found.unread) == ("equal", (("rope_of_nobody: 3",), ()))
