@@ -70,7 +70,7 @@ def _show(found: Comparison) -> None:
     out.print(found.verdict)
     for difference in found.differences:
         out.print(f"  - {difference.text}")
-    for sentence in (*found.untold, *found.alone):
+    for sentence in (*found.untold, *found.notes):
         out.print(f"  ? {sentence}")
     for side, keys in zip("AB", found.unread, strict=True):
         if keys:

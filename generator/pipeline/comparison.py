@@ -15,6 +15,7 @@ from generator.contracts import Encoding, Files, Json, Layer
 from generator.contracts.layer_map import LIMITED
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
+from generator.numerics.arrays import Floats
 from generator.pipeline.evaluate import opened
 from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import Found, all_schemes, scheme_of
@@ -49,15 +50,15 @@ class Difference:
 class Comparison:
     """What is known of two checkpoints together.
 
-    differences: what is known to differ; untold: what one of the files does not tell; alone: parts
-        that one of them has alone
+    differences: what is known to differ; untold: what one of the files does not tell; notes: parts
+        that one of them has alone, and values that are equal but for rounding
     unread: of each, keys that concern position and that nothing reads, with their values
     """
 
     verdict: Verdict
     differences: tuple[Difference, ...]
     untold: tuple[str, ...]
-    alone: tuple[str, ...]
+    notes: tuple[str, ...]
     unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
@@ -155,8 +156,9 @@ def compared(one: Side, other: Side) -> Comparison:
         else ()
         for side in sides
     ]
-    alone = tuple(_alone(sides))
-    return Comparison(verdict, tuple(differences), untold, alone, (unread[0], unread[1]))
+    pairs = [[of_side[key] for of_side in beside] for key in shared]
+    notes = (*_alone(sides), *(note for pair in pairs for note in _rounded(pair)))
+    return Comparison(verdict, tuple(differences), untold, notes, (unread[0], unread[1]))
 
 
 def _renamed(one: Side, other: Side) -> Side:
@@ -297,27 +299,45 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
     """Differences of two encodings of one scheme: of rotations in how they turn, of others in
     shape, or in values beyond the rounding of their types.
     """
-    told = {"part": pair[0].part, "scheme": scheme_of(pair[0]).title}
+    part = pair[0].part
     if isinstance(pair[0].form, Rotation):
         keys = [(one.key,) for one in pair]
         if _turn_otherwise(keys, sides):
-            where = WORDS("in_part", part=pair[0].part)
-            yield Difference(
-                "rotation", pair[0].part, WORDS("rotation", where=where, **_turning(keys, sides))
-            )
-        return
-    if not all(_has_numbers(one) for one in pair):
-        return
+            where = WORDS("in_part", part=part)
+            text = WORDS("rotation", where=where, **_turning(keys, sides))
+            yield Difference("rotation", part, text)
+    elif all(_has_numbers(one) for one in pair):
+        told = {"part": part, "scheme": scheme_of(pair[0]).title}
+        one, other = (each.form.numbers for each in pair)
+        if one.shape != other.shape:
+            text = WORDS("shape", **told, a=times(one.shape), b=times(other.shape))
+            yield Difference("shape", part, text)
+        elif _differ(pair):
+            with np.errstate(invalid="ignore"):
+                apart = float(np.nan_to_num(np.abs(one - other), nan=math.inf).max())
+            values = {"apart": apart if math.isfinite(apart) else None, "largest": _largest(one)}
+            yield Difference("values", part, WORDS("values", **told, **values))
+
+
+def _rounded(pair: Sequence[Encoding[Form]]) -> Iterator[str]:
+    """What there is to say of stored numbers that are equal but for rounding."""
     one, other = (each.form.numbers for each in pair)
-    if one.shape != other.shape:
-        text = WORDS("shape", **told, a=times(one.shape), b=times(other.shape))
-        yield Difference("shape", pair[0].part, text)
+    if not all(each.provenance.sha256 for each in pair) or one.shape != other.shape:
         return
-    largest = float(np.abs(one).max(initial=0.0))
-    apart = float(np.abs(one - other).max(initial=0.0))
-    if apart > max(_rounding(each, largest) for each in pair):
-        text = WORDS("values", **told, apart=apart, largest=largest)
-        yield Difference("values", pair[0].part, text)
+    if not np.array_equal(one, other, equal_nan=True) and not _differ(pair):
+        a, b = (each.provenance.dtype for each in pair)
+        yield WORDS("rounded", part=pair[0].part, scheme=scheme_of(pair[0]).title, a=a, b=b)
+
+
+def _differ(pair: Sequence[Encoding[Form]]) -> bool:
+    """Whether numbers of one shape differ by more than the rounding of their types."""
+    one, other = (each.form.numbers for each in pair)
+    rounding = max(_rounding(each, _largest(one)) for each in pair)
+    return not np.allclose(one, other, rtol=0.0, atol=rounding, equal_nan=True)
+
+
+def _largest(numbers: Floats) -> float:
+    return float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
 
 
 def _has_numbers(encoding: Encoding[Form]) -> bool:
