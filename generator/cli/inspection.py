@@ -44,6 +44,8 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
+    for one in outcome.lint:
+        _paragraph(terminal, f"{one.text} ({one.rule})", Text("! ", "bold yellow"))
     for strip in layer_strips(outcome.layers, [*records, *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)
     titles = {scheme.key: scheme.title for scheme in schemes}

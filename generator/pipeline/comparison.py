@@ -13,14 +13,15 @@ import numpy as np
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Files, Json, Layer
 from generator.contracts.layer_map import LIMITED
-from generator.encodings import Form, NoEncoding, PositionTable, Rotation
+from generator.encodings import Form, NoEncoding, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
+from generator.numerics.structure import steps
 from generator.pipeline.evaluate import opened
 from generator.pipeline.evidence import look_closely
 from generator.pipeline.find import Found, all_schemes, scheme_of
 from generator.pipeline.plan import Task
-from generator.pipeline.questions import unread_keys
+from generator.pipeline.questions import parts_not_understood, unread_keys
 from generator.site import origins
 from generator.site.pictures.layer_strips import described
 from generator.text import times
@@ -34,6 +35,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 PAIR_ORDER = ("rope_interleave", "rope_traditional")
+IN_ATTENTION = "layers of attention"  # of a decoder
 OF_PART = "qk_rope_head_dim"  # Latent attention, whose code scales all of the logits.
 
 
@@ -66,8 +68,8 @@ class Comparison:
 class Side:
     """One of the two.
 
-    encodings: by key; layers: by part; asked: on encodings that its settings ask for and that are
-        not understood, a sentence each
+    encodings: by key; layers: by part; asked: on encodings that its settings ask for, and parts,
+        that are not understood, a sentence each
     """
 
     name: str
@@ -84,8 +86,9 @@ class Side:
         layers: dict[str, list[Layer]] = {}
         for layer in layer_map(files, found.all, is_complete=found.is_complete):
             layers.setdefault(layer.part, []).append(layer)
-        asked = tuple(sentence for scheme in all_schemes() for sentence in scheme.asks(files))
-        return cls(name, files, found, {one.key: one for one in found.all}, layers, asked)
+        asked = [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
+        asked += parts_not_understood(files)
+        return cls(name, files, found, {one.key: one for one in found.all}, layers, tuple(asked))
 
     @property
     def rotations(self) -> dict[str, Encoding[Rotation]]:
@@ -346,10 +349,15 @@ def _has_numbers(encoding: Encoding[Form]) -> bool:
 
 
 def _rounding(encoding: Encoding[Form], largest: float) -> float:
-    """How far stored numbers may be from those that were rounded to them."""
-    steps = encoding.form.steps if isinstance(encoding.form, PositionTable) else None
-    of_type = ROUNDING.get(encoding.provenance.dtype or "", ROUNDING["F32"]) * largest
-    return of_type if steps is None else max(of_type, float(steps.max()) / 2)
+    """How far stored numbers may be from those that were rounded to them: a step of a type with
+    steps, by which some miss the largest value (Q4_0 of ggml).
+    """
+    of_type = ROUNDING.get(encoding.provenance.dtype or "F32")
+    if of_type is not None:
+        return of_type * largest
+    numbers = encoding.form.numbers
+    found = steps(numbers.reshape(-1, numbers.shape[-1]))
+    return ROUNDING["F32"] * largest if found is None else float(found.max())
 
 
 def _of_schemes(
@@ -359,7 +367,8 @@ def _of_schemes(
     for index, side in enumerate(sides):
         for part, scheme in sorted(of_each[index].keys() - of_each[1 - index].keys()):
             encoding = of_each[index][part, scheme]
-            is_of_both = any(f"{part} ".startswith(f"{name} ") for name in common)
+            beside_all = common and part.startswith(IN_ATTENTION)
+            is_of_both = beside_all or any(f"{part} ".startswith(f"{name} ") for name in common)
             if is_of_both and not sides[1 - index].is_open:
                 title = scheme_of(encoding).title
                 told = {"part": part, "scheme": title, "has": side.name}

@@ -50,6 +50,7 @@ def inspect(task: Task) -> Inspected:
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         layers=layer_map(files, found.all, is_complete=found.is_complete),
         unresolved=unresolved(files, found),
+        lint=lint.findings(files, found),
     )
     n_analyses = (
         sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses())

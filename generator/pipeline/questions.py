@@ -31,12 +31,16 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     if guesses or not (is_known or files.tensors or found.all):
         family = next(iter(guesses), config.family)
         questions.append(WORDS("unknown_family", family=family, is_guessed=bool(guesses)))
-    if not files.tensors:
-        parts = unknown_parts(config)
-        questions += [WORDS("unknown_part", name=name, family=of) for name, of in parts]
+    questions += parts_not_understood(files)
     if unread:
         questions.append(WORDS("unread", settings=unread, source=config.source))
     return tuple(filter(None, questions))
+
+
+def parts_not_understood(files: Files) -> list[str]:
+    """A sentence on each nested config of an unknown type; none where there are tensors."""
+    parts = [] if files.tensors else unknown_parts(files.config)
+    return [WORDS("unknown_part", name=name, family=family) for name, family in parts]
 
 
 def unread_keys(files: Files, found: Found) -> list[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gguf.constants import GGMLQuantizationType as Kind
 from safetensors.torch import save_file
 
 from generator.checkpoints.files.config_alone import ConfigAlone
@@ -146,6 +147,22 @@ def test_a_table_is_compared_to_the_precision_of_its_types(
     found = between(one, other)
     assert found.verdict == "equal"
     assert len(found.notes) == (dtype != torch.float32)
+
+
+@pytest.mark.parametrize("kind", [Kind.Q8_0, Kind.Q4_0])
+def test_a_quantised_table_is_equal_within_a_step(tmp_path: Path, kind: Kind) -> None:
+    rows = np.random.default_rng(0).permutation(np.linspace(-1.0, 1.0, 64 * 32)).reshape(64, 32)
+    settings = {**BERT, "hidden_size": 32, "max_position_embeddings": 64}
+    one = weights(tmp_path / "one", settings, {NAME: torch.from_numpy(rows.copy()).float()})
+    header = {"block_count": 1, "context_length": 64, "embedding_length": 32,
+              "attention.head_count": 2, "feed_forward_length": 16, "vocab_size": 100}  # fmt: skip
+    (tmp_path / "other").mkdir()
+    other = gguf(
+        tmp_path / "other", "bert", header, tensors={"position_embd.weight": rows}, kind=kind
+    )
+    found = between(one, other)
+    assert (found.verdict, found.differences) == ("equal", ())
+    assert any("rounding" in note for note in found.notes)
 
 
 def test_one_changed_row_and_a_shifted_table_are_named(tmp_path: Path) -> None:
