@@ -19,7 +19,7 @@ from generator.contracts import (
     discovery,
 )
 from generator.encodings import PositionTable
-from generator.pipeline import evaluate, plan
+from generator.pipeline import evaluate, lint, plan
 from generator.pipeline.find import all_schemes
 from generator.pipeline.packing import pack, unpack
 from generator.site import pages, render, write
@@ -43,7 +43,13 @@ def evaluated(*rows: Checkpoint) -> tuple[Outcome, ...]:
 def atlas_of(*outcomes: Outcome, **more: Any) -> Atlas:
     """An atlas with all analyses and schemes, of version 1.0."""
     versions = {"position-atlas": "1.0"}
-    return Atlas(outcomes, evaluate.all_analyses(), all_schemes(), versions, **more)
+    return Atlas(
+        outcomes,
+        evaluate.all_analyses(),
+        all_schemes(),
+        versions,
+        **{"rules": lint.all_rules(), **more},
+    )
 
 
 def every_page(atlas: Atlas) -> list[Page]:

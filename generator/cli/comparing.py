@@ -27,13 +27,9 @@ CODES = {"equal": OK, "equal as far as both files tell": OK, "different": FAILED
 def compare(
     one: Annotated[
         str,
-        typer.Argument(
-            metavar="A", help="A folder, a weights file or a Hub id, as inspect takes it."
-        ),
+        typer.Argument(help="A: a folder, a weights file or a Hub id, as inspect takes it."),
     ],
-    other: Annotated[
-        str, typer.Argument(metavar="B", help="Its conversion, merge, draft or other revision.")
-    ],
+    other: Annotated[str, typer.Argument(help="B: its conversion, merge or other revision.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Say whether two checkpoints encode position identically: by the angles, windows, tables and

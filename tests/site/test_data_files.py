@@ -20,6 +20,7 @@ from generator.contracts import (
     Encoding,
     Label,
     Layer,
+    LintFinding,
     Metric,
     Outcome,
     Provenance,
@@ -86,7 +87,10 @@ def test_atlas_json_has_the_documented_shape() -> None:
     layer = Layer(
         "decoder", "decoder", 0, "sliding attention", ("sliding",), 7, 0, ("decoder-learned",)
     )
-    checkpoint = replace(checkpoint, unresolved=("the weights were not read",), layers=(layer,))
+    found = LintFinding("two-places", "warning", "It is given twice.")
+    checkpoint = replace(
+        checkpoint, unresolved=("the weights were not read",), layers=(layer,), lint=(found,)
+    )
     atlas = Atlas(
         (checkpoint,),
         (),
@@ -133,6 +137,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     head["address"] = "https://example.org/atlas/"
     open_ends = {
         "unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers,
+        "lint": [{"rule": "two-places", "level": "warning", "text": "It is given twice."}],
         "use": None, "no_use": None,
     }  # fmt: skip
     assert document == {

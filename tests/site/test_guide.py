@@ -215,10 +215,12 @@ def test_the_configuration_for_gitlab_is_whole() -> None:
 
 
 def test_the_inputs_of_the_action_on_the_page_exist() -> None:
-    [text] = re.findall(r"```yaml\n(- uses: .*?)```", WRITTEN["publishing.md"], re.DOTALL)
-    [step] = YAML(typ="safe").load(text)
+    texts = re.findall(r"```yaml\n(- uses: .*?)```", WRITTEN["publishing.md"], re.DOTALL)
     action = YAML(typ="safe").load(ROOT / "action.yml")
-    assert set(step["with"]) <= set(action["inputs"])
+    for text in texts:
+        [step] = YAML(typ="safe").load(text)
+        assert set(step["with"]) <= set(action["inputs"])
+    assert len(texts) == 2
     assert not PINNED.match("uses: OWNER/position-atlas@COMMIT")  # A reader has to fill it in.
 
 
