@@ -27,9 +27,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 
 def _is_as_without(form: Rotation) -> bool:
-    return form.attention_factor == 1.0 and np.allclose(
-        form.frequencies, form.unscaled_frequencies, rtol=1e-6, atol=0.0
-    )
+    turned, usual = form.frequencies, form.unscaled_frequencies
+    is_alike = turned.shape == usual.shape and np.allclose(turned, usual, rtol=1e-6, atol=0.0)
+    return is_alike and form.attention_factor == 1.0
 
 
 def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:

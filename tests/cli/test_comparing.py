@@ -6,9 +6,12 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from safetensors.numpy import save_file
 
-from tests import inline
+from tests import gguf_files, inline
 
 Run = Callable[..., CompletedProcess[str]]
 LLAMA: dict[str, Any] = {
@@ -26,7 +29,7 @@ def write(folder: Path, settings: Mapping[str, Any]) -> str:
 @pytest.fixture
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     home = tmp_path_factory.mktemp("home")
-    return lambda *arguments: inline.run("compare", *arguments, home=home)
+    return lambda *arguments: inline.run(*arguments, home=home)
 
 
 @pytest.mark.parametrize(
@@ -42,21 +45,54 @@ def test_the_verdict_is_the_first_line_and_the_exit_code(
 ) -> None:
     one = write(tmp_path / "one", LLAMA)
     other = write(tmp_path / "other", {**LLAMA, **changed})
-    ended = run(one, other)
+    ended = run("compare", one, other)
     assert (ended.stdout.splitlines()[0], ended.returncode) == (verdict, code)
-    found = json.loads(run(one, other, "--json").stdout)
+    found = json.loads(run("compare", one, other, "--json").stdout)
     assert found["verdict"] == verdict
     assert [one["kind"] for one in found["differences"]] == ["rotation"] * code
 
 
-@pytest.mark.parametrize("other", ["nowhere/at/all", "broken"])
+def no_json(folder: Path) -> Path:
+    write(folder, {})
+    (folder / "config.json").write_text("{", encoding="utf-8")
+    return folder
+
+
+def cut_weights(folder: Path) -> Path:
+    bert = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2}
+    write(folder, bert)
+    path = folder / "model.safetensors"
+    save_file({"bert.embeddings.position_embeddings.weight": np.ones((32, 8), "f")}, path)
+    path.write_bytes(path.read_bytes()[:-8])
+    return folder
+
+
+def without_factors(folder: Path) -> Path:
+    folder.mkdir()
+    settings = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4,
+                "context_length": 64, "rope.scaling.type": "longrope"}  # fmt: skip
+    return gguf_files.write(folder / "model.gguf", "llama", settings)
+
+
+def pickled(folder: Path) -> Path:
+    write(folder, {**LLAMA, "model_type": "gpt2"})
+    torch.save({"wpe.weight": torch.ones(4, 4)}, folder / "pytorch_model.bin")
+    return folder
+
+
+def nowhere(folder: Path) -> Path:
+    return folder
+
+
+BROKEN = (no_json, cut_weights, without_factors, pickled, nowhere)
+
+
+@pytest.mark.parametrize("make", BROKEN, ids=lambda make: make.__name__)
 def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
-    run: Run, tmp_path: Path, other: str
+    run: Run, tmp_path: Path, make: Callable[[Path], Path]
 ) -> None:
-    one = write(tmp_path / "one", LLAMA)
-    write(tmp_path / "broken", {})
-    (tmp_path / "broken" / "config.json").write_text("{", encoding="utf-8")
-    ended = run(one, str(tmp_path / other))
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("cannot be compared: ")
-    assert len(ended.stderr.splitlines()) == 1
+    one, other = write(tmp_path / "one", LLAMA), str(make(tmp_path / "other"))
+    for ended in (run("compare", one, other), run("compare", other, one), run("lint", other)):
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert len(ended.stderr.splitlines()) == 1
+        assert "unexpected" not in ended.stderr

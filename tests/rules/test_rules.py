@@ -105,6 +105,15 @@ def test_a_rule_fires_where_it_should_and_not_beside(
     assert rule not in rules(fine)
 
 
+def test_a_scaling_that_stops_pairs_has_an_effect() -> None:
+    """By such a factor, the slow ones of 8 pairs have a frequency of 0, and are left out."""
+    stopping = {
+        "rope_type": "llama3", "factor": 1e308, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 64,
+    }  # fmt: skip
+    assert "scaling-without-effect" not in rules(scaled(LLAMA, **stopping))
+
+
 def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
     """modeling_deepseek.py of DeepSeek-V2: (0.1 · 0.707 · ln 40 + 1)² = 1.5896."""
     settings = {
