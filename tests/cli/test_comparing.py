@@ -12,6 +12,7 @@ import torch
 from safetensors.numpy import save_file
 
 from tests import gguf_files, inline
+from tests.hub_server import Repository, serving
 
 Run = Callable[..., CompletedProcess[str]]
 LLAMA: dict[str, Any] = {
@@ -96,3 +97,14 @@ def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
         assert (ended.returncode, ended.stdout) == (2, "")
         assert len(ended.stderr.splitlines()) == 1
         assert "unexpected" not in ended.stderr
+
+
+def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
+    files = {"config.json": json.dumps(LLAMA).encode()}
+    repositories = {"atlas/plain": Repository({"a" * 40: files}, {"main": "a" * 40})}
+    other, home = write(tmp_path / "other", {**LLAMA, "rope_theta": 1e4}), tmp_path / "hub"
+    with serving(repositories) as hub:
+        ended = inline.run("compare", "atlas/plain@main", other, home=home, endpoint=hub.endpoint)
+        linted = inline.run("lint", "atlas/plain", home=home, endpoint=hub.endpoint)
+    assert (ended.returncode, linted.returncode) == (1, 0)
+    assert ended.stdout.startswith("different\n")
