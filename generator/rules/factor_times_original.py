@@ -1,5 +1,6 @@
 """YaRN whose factor does not lead from the original length to the context."""
 
+import math
 from collections.abc import Iterator
 
 from generator.contracts import Examined, Json, Rule
@@ -20,7 +21,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if not isinstance(factor, int | float) or not isinstance(original, int | float):
             continue
         reach, context = factor * original, form.n_positions
-        if abs(reach - context) > ROUNDING * context:
+        if math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
             yield (
                 "reach_above" if reach > context else "reach_below",
                 {"factor": factor, "original": original, "reach": round(reach), "context": context},

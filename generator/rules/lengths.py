@@ -1,5 +1,6 @@
 """Lengths that tokenizer and config state differently."""
 
+import math
 from collections.abc import Iterator
 
 from generator.checkpoints.model.tokenizer_length import tokenizer_length
@@ -30,9 +31,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 def _reach(form: Rotation) -> int | None:
     """Factor times original length of a scaling; None where it has not both."""
     factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
-    if isinstance(factor, int | float) and isinstance(original, int) and factor > 0:
-        return int(factor * original)
-    return None
+    if not isinstance(factor, int | float) or not isinstance(original, int):
+        return None
+    reach = factor * original
+    return int(reach) if math.isfinite(reach) and reach > 0 else None
 
 
 RULE = Rule(

@@ -114,6 +114,14 @@ def test_a_scaling_that_stops_pairs_has_an_effect() -> None:
     assert "scaling-without-effect" not in rules(scaled(LLAMA, **stopping))
 
 
+def test_a_factor_beyond_all_numbers_is_no_reach(tmp_path: Path) -> None:
+    settings = scaled(LLAMA, **{**YARN, "factor": 1e308, "original_max_position_embeddings": 64})
+    files = folder(tmp_path, settings, tokenizer_config={"model_max_length": 128})
+    said = {one.rule: one.text for one in found(files)}
+    assert "factor-times-original" not in said
+    assert "64 in the config, 128 in the tokenizer" in said["lengths"]
+
+
 def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
     """modeling_deepseek.py of DeepSeek-V2: (0.1 · 0.707 · ln 40 + 1)² = 1.5896."""
     settings = {
