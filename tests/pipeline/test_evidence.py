@@ -428,10 +428,9 @@ def frequencies(module: Any) -> list[Any]:
 # the base of each layer; those of kinds of layers that the default config lacks; and those of
 # rotations of patches and of sound, which others read.
 SHARE, BASE = ("partial_rotary_factor",), ("rope_theta",)
-WITH_LIST = ("granite_swa", "granitemoe_swa", "muse_glimmer_text", "muse_spark_text")
 OTHERWISE = {
     **dict.fromkeys(("mistral4", "efficientloftr"), SHARE),
-    **dict.fromkeys(WITH_LIST, BASE),
+    **dict.fromkeys(("granite_swa", "granitemoe_swa"), BASE),
     **dict.fromkeys(("deepseek_v4", "musicflamingo"), SHARE + BASE),
 }
 ROTATING = [family for family in sorted(config_classes()) if "rope_parameters" in defaults(family)]

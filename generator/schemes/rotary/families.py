@@ -30,6 +30,9 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
 }
 # Settings that replace the factor on sine and cosine, for texts within the original context.
 FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
+# Their code takes the list of bases by layer for whether a layer rotates alone, and the base from
+# rope_parameters (modeling_muse_spark.py and modeling_muse_glimmer.py of transformers).
+ONE_BASE = frozenset({"muse_glimmer_text", "muse_spark_text"})
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
 # Name of the sentence on what the rotated components are, where they are no part of their own.
 ROTATED_PARTS = {"deepseek_v4": "slice_of_projection"}

@@ -8,7 +8,12 @@ from generator.checkpoints.model.layers import FULL, SLIDING, layers
 from generator.checkpoints.model.stacks import Stack, has_code
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import whole
-from generator.schemes.rotary.families import SECTIONS, UNROTATED_ENCODERS, WINDOW_ONLY
+from generator.schemes.rotary.families import (
+    ONE_BASE,
+    SECTIONS,
+    UNROTATED_ENCODERS,
+    WINDOW_ONLY,
+)
 
 # The second base of Gemma 3 and of ModernBERT, in older configs.
 LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
@@ -96,7 +101,7 @@ def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> M
         and any("sliding" in other.mixers for other in all_layers)
     ):
         return None
-    bases = config.listed("layer_rope_theta")
+    bases = () if config.family in ONE_BASE else config.listed("layer_rope_theta")
     if layer.index < len(bases):
         return config.rope.updated({"rope_theta": bases[layer.index]})
     rope = _by_type(config, layer.type)
