@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -128,7 +129,9 @@ def _sarif(found: Found) -> dict[str, Any]:
             "ruleId": one.rule,
             "level": one.level,
             "message": {"text": one.text},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": where}}}],
+            "locations": [
+                {"physicalLocation": {"artifactLocation": {"uri": quote(where, safe="/:@")}}}
+            ],
         }
         for where, one in found
     ]

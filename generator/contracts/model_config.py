@@ -45,6 +45,10 @@ HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_siz
 # Config of the text model in a multimodal model.
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config")
 ROPE = ("rope_parameters", "rope_scaling")
+# Size of a part of each head for rotation alone, in latent attention (arXiv 2405.04434).
+ROTATED_PART = "qk_rope_head_dim"
+# Settings with the value for rotation pairs of adjacent components: of transformers, and of MLX.
+PAIR_ORDER = ("rope_interleave", "rope_traditional")
 UNKNOWN = "unknown"  # The family of a config without a model type.
 # Levels of nested configs: a language model may contain a vision model, and that a backbone.
 DEEPEST = 4
@@ -243,6 +247,11 @@ class ModelConfig:
             self.needed("d_model") // self.needed("n_heads") if configured is None else configured,
             f"{self.where}: head_dim",
         )
+
+    @property
+    def is_latent(self) -> bool:
+        """Whether it, or a nested config, has latent attention with a part for rotation."""
+        return any(config.count(ROTATED_PART) for config in self.nested())
 
     @property
     def layer_types(self) -> tuple[str, ...]:

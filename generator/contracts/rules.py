@@ -31,6 +31,11 @@ class Examined:
     unread: Sequence[tuple[str, Any]] = ()
     is_open: bool = False
 
+    @property
+    def context(self) -> int | None:
+        """Positions of the text model, as the file gives them. errors: RowError"""
+        return self.files.config.size("n_positions")
+
 
 @dataclass(frozen=True)
 class LintFinding:

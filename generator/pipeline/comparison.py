@@ -13,6 +13,7 @@ import numpy as np
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Files, Json, Layer
 from generator.contracts.layer_map import LIMITED
+from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
@@ -23,7 +24,7 @@ from generator.pipeline.find import Found, all_schemes, scheme_of
 from generator.pipeline.plan import Task
 from generator.pipeline.questions import parts_not_understood, unread_keys
 from generator.site import origins
-from generator.site.pictures.layer_strips import described
+from generator.site.pictures.layer_strips import rotation_in_words
 from generator.text import times
 from generator.words import Words
 
@@ -34,9 +35,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
-PAIR_ORDER = ("rope_interleave", "rope_traditional")
 IN_ATTENTION = "layers of attention"  # of a decoder
-OF_PART = "qk_rope_head_dim"  # Latent attention, whose code scales all of the logits.
 
 
 @dataclass(frozen=True)
@@ -272,7 +271,7 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
 def _rotation(encoding: Encoding[Form]) -> str:
     record = encoding.record
     base = origins.in_words(record).get(origins.WORDS("parameter", name="base"), "")
-    return WORDS("rotation_of", text=described("", record.parameters).strip(": "), base=base)
+    return WORDS("rotation_of", text=rotation_in_words(record.parameters), base=base)
 
 
 def _mixing(reaches: Any, _: Sides) -> Json:
@@ -392,9 +391,10 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
 
 
 def _magnitude(side: Side) -> float:
-    is_latent = any(OF_PART in section for section in side.files.config.nested())
     factors = (yarn_magnitude(each.form.scaling) for each in side.rotations.values())
-    return next((factor for factor in factors if factor), 1.0) if is_latent else 1.0
+    return (
+        next((factor for factor in factors if factor), 1.0) if side.files.config.is_latent else 1.0
+    )
 
 
 def _untold(

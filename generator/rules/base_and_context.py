@@ -17,6 +17,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
     Source: Men et al. 2024 (arXiv 2405.14591), section 4: a model cannot retrieve beyond it
     """
+    context = examined.context or 0
     for one in examined.encodings:
         form = one.form
         if (
@@ -26,12 +27,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             and form.window is None
             and form.rotary_dim == form.head_dim
         ):
-            distance = first_negative(form, min(form.n_positions, MOST))
+            distance = first_negative(form, min(context, MOST))
             if distance is not None:
                 yield (
                     "negative_within",
                     {"part": one.part, "base": form.base, "distance": distance,
-                     "context": form.n_positions},
+                     "context": context},
                 )  # fmt: skip
 
 

@@ -11,6 +11,9 @@ ROUNDING = 0.01  # Relative; factors are printed with few digits.
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Factor × original length beside the context, where they differ."""
+    context = examined.context
+    if context is None:
+        return
     for one in examined.encodings:
         form = one.form
         if not isinstance(form, Rotation) or form.rope_type != "yarn":
@@ -20,7 +23,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         )
         if not isinstance(factor, int | float) or not isinstance(original, int | float):
             continue
-        reach, context = factor * original, form.n_positions
+        reach = factor * original
         if math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
             yield (
                 "reach_above" if reach > context else "reach_below",

@@ -12,8 +12,7 @@ ORIGINAL = "original_max_position_embeddings"
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Both, where a rotation encodes text and they differ; of tables, the rule ``rows`` speaks."""
-    config = examined.files.config.text_model
-    context, tokens = config.size("n_positions"), tokenizer_length(examined.files)
+    context, tokens = examined.context, tokenizer_length(examined.files)
     of_text = [one.form for one in examined.encodings if one.modality == "text"]
     rotations = [form for form in of_text if isinstance(form, Rotation)]
     if not rotations or not context or not tokens or tokens == context:

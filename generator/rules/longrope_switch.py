@@ -11,7 +11,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     for one in examined.encodings:
         form = one.form
         if isinstance(form, Rotation) and form.short and form.long_factors and form.has_two_lists:
-            yield "switches", {"part": one.part, "short": form.short, "context": form.n_positions}
+            yield "switches", {"part": one.part, "short": form.short}
 
 
 RULE = Rule(key="longrope-switch", levels={"switches": "note"}, find=find)

@@ -6,7 +6,6 @@ from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 from generator.encodings.rotations import yarn_magnitude
 
-OF_PART = "qk_rope_head_dim"  # Latent attention, whose code scales all of the logits.
 SETTINGS = ("attention_factor", "mscale", "mscale_all_dim", "short_mscale", "factor",
             "original_max_position_embeddings")  # fmt: skip
 ROUNDING = 1e-6
@@ -25,10 +24,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             given = [name for name in SETTINGS if form.scaling.get(name) is not None]
             settings = given[:1] if given[:1] == ["attention_factor"] else given
             yield "of_rotation", {**of_part, "settings": settings, "factor": form.attention_factor}
-        magnitude = yarn_magnitude(form.scaling)
-        if magnitude is not None and any(
-            OF_PART in each for each in examined.files.config.nested()
-        ):
+        # The code of latent attention scales all of the logits.
+        magnitude = yarn_magnitude(form.scaling) if examined.files.config.is_latent else None
+        if magnitude is not None:
             share, slowed = form.scaling["mscale_all_dim"], form.scaling["factor"]
             yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
 

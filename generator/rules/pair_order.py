@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from generator.contracts import Examined, Json, Rule
+from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Rotation
 
-# With the value for pairs of adjacent components: of transformers, and of MLX.
-SETTINGS = ("rope_interleave", "rope_traditional")
 # Original files of Meta and Mistral.
 BESIDE = "params.json"
 
@@ -17,7 +16,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         return
     config = examined.files.config
     for section in config.nested():
-        for name in SETTINGS:
+        for name in PAIR_ORDER:
             if (is_adjacent := section.flag(name)) is not None:
                 yield "by_key", {"key": name, "is_adjacent": is_adjacent}
     if config.source == BESIDE:

@@ -16,18 +16,14 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     if config.keys_of_file is not None:
         return  # The names are not those of the file.
     for one, other in _pairs(config):
-        for name in one[1].keys() & other[1].keys():
+        for name in sorted(one[1].keys() & other[1].keys()):
             values = [place[1][name] for place in (one, other)]
             if not _is_of_position(name) or not _differ(*values):
                 continue
             paths = [keys.dotted((*place[0], name)) for place in (one, other)]
             taken = [path in examined.followed for path in paths]
-            yield (
-                "given_twice",
-                {"paths": paths, "values": values, "taken": paths[taken.index(True)]}
-                if taken.count(True) == 1
-                else {"paths": paths, "values": values, "taken": ""},
-            )
+            followed = paths[taken.index(True)] if taken.count(True) == 1 else ""
+            yield "given_twice", {"paths": paths, "values": values, "followed": followed}
 
 
 Place = tuple[keys.Path, Mapping[str, Any]]

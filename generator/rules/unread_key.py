@@ -17,21 +17,21 @@ ALIKE = 0.7  # of 1, by difflib
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Each, with the nearest that is known."""
     config = examined.files.config
-    known = {str(name) for stack in stacks(config) for name in defaults(stack.config.family)}
+    # Names of transformers mean nothing in a file of another format.
+    has_class = config.keys_of_file is None
+    of_class = {str(name) for stack in stacks(config) for name in defaults(stack.config.family)}
+    known = {name for name in of_class if keys.concerns_position((name,))}
     for path, value in examined.unread:
         *around, name = path.split(".")
         if examined.is_open and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
         is_in_rope = any(map(keys.OF_ROPE.search, around))
-        others = (
-            keys.IN_ROPE if is_in_rope else {one for one in known if keys.concerns_position((one,))}
-        )
-        # Names of transformers mean nothing in a file of another format.
-        are_names = config.keys_of_file is None
-        nearest = difflib.get_close_matches(name, sorted(others - {name}) * are_names, 1, ALIKE)
+        others = keys.IN_ROPE if is_in_rope else known
+        nearest = difflib.get_close_matches(name, sorted(others - {name}), 1, ALIKE)
         values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
         kind = "unread_in_rope" if is_in_rope else "unread"
-        yield kind, {**values, "nearest": next(iter(nearest), ""), "has_class": are_names}
+        shown = nearest[0] if nearest and has_class else ""
+        yield kind, {**values, "nearest": shown, "has_class": has_class}
 
 
 RULE = Rule(key="unread-key", levels={"unread_in_rope": "warning", "unread": "note"}, find=find)

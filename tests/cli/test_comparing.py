@@ -1,7 +1,7 @@
 """The command ``compare``: what it prints, and how it ends."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -13,24 +13,13 @@ from safetensors.numpy import save_file
 
 from tests import gguf_files, inline
 from tests.hub_server import Repository, serving
+from tests.support import save_folder
 
 Run = Callable[..., CompletedProcess[str]]
 LLAMA: dict[str, Any] = {
     "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
     "vocab_size": 100, "max_position_embeddings": 64, "rope_theta": 1e6,
 }  # fmt: skip
-
-
-def write(folder: Path, settings: Mapping[str, Any]) -> str:
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    return str(folder)
-
-
-@pytest.fixture
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    home = tmp_path_factory.mktemp("home")
-    return lambda *arguments: inline.run(*arguments, home=home)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +33,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_the_verdict_is_the_first_line_and_the_exit_code(
     run: Run, tmp_path: Path, changed: dict[str, Any], code: int, verdict: str
 ) -> None:
-    one = write(tmp_path / "one", LLAMA)
-    other = write(tmp_path / "other", {**LLAMA, **changed})
+    one = save_folder(tmp_path / "one", LLAMA)
+    other = save_folder(tmp_path / "other", {**LLAMA, **changed})
     ended = run("compare", one, other)
     assert (ended.stdout.splitlines()[0], ended.returncode) == (verdict, code)
     found = json.loads(run("compare", one, other, "--json").stdout)
@@ -54,14 +43,14 @@ def test_the_verdict_is_the_first_line_and_the_exit_code(
 
 
 def no_json(folder: Path) -> Path:
-    write(folder, {})
+    save_folder(folder, {})
     (folder / "config.json").write_text("{", encoding="utf-8")
     return folder
 
 
 def cut_weights(folder: Path) -> Path:
     bert = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2}
-    write(folder, bert)
+    save_folder(folder, bert)
     path = folder / "model.safetensors"
     save_file({"bert.embeddings.position_embeddings.weight": np.ones((32, 8), "f")}, path)
     path.write_bytes(path.read_bytes()[:-8])
@@ -76,7 +65,7 @@ def without_factors(folder: Path) -> Path:
 
 
 def pickled(folder: Path) -> Path:
-    write(folder, {**LLAMA, "model_type": "gpt2"})
+    save_folder(folder, {**LLAMA, "model_type": "gpt2"})
     torch.save({"wpe.weight": torch.ones(4, 4)}, folder / "pytorch_model.bin")
     return folder
 
@@ -92,7 +81,7 @@ BROKEN = (no_json, cut_weights, without_factors, pickled, nowhere)
 def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
     run: Run, tmp_path: Path, make: Callable[[Path], Path]
 ) -> None:
-    one, other = write(tmp_path / "one", LLAMA), str(make(tmp_path / "other"))
+    one, other = save_folder(tmp_path / "one", LLAMA), make(tmp_path / "other")
     for ended in (run("compare", one, other), run("compare", other, one), run("lint", other)):
         assert (ended.returncode, ended.stdout) == (2, "")
         assert len(ended.stderr.splitlines()) == 1
@@ -102,7 +91,8 @@ def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
 def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
     files = {"config.json": json.dumps(LLAMA).encode()}
     repositories = {"atlas/plain": Repository({"a" * 40: files}, {"main": "a" * 40})}
-    other, home = write(tmp_path / "other", {**LLAMA, "rope_theta": 1e4}), tmp_path / "hub"
+    other = str(save_folder(tmp_path / "other", {**LLAMA, "rope_theta": 1e4}))
+    home = tmp_path / "hub"
     with serving(repositories) as hub:
         ended = inline.run("compare", "atlas/plain@main", other, home=home, endpoint=hub.endpoint)
         linted = inline.run("lint", "atlas/plain", home=home, endpoint=hub.endpoint)

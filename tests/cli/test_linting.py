@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests import inline
+from tests.support import save_folder
 
 Run = Callable[..., CompletedProcess[str]]
 FINE: dict[str, Any] = {
@@ -18,21 +18,9 @@ FINE: dict[str, Any] = {
 NOTED = {**FINE, "model_type": "smollm3", "num_hidden_layers": 4}
 WARNED = {**NOTED, "rope_parameters": {"rope_theta": 1e4}}
 SENTENCE = (
-    "rope_theta is 1000000.0, and rope_parameters.rope_theta is 10000.0. Here"
-    " rope_parameters.rope_theta is followed, as in transformers."
+    "rope_theta is 1000000.0, and rope_parameters.rope_theta is 10000.0. This atlas follows"
+    " rope_parameters.rope_theta."
 )
-
-
-def write(folder: Path, settings: Mapping[str, Any]) -> str:
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    return str(folder)
-
-
-@pytest.fixture
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    home = tmp_path_factory.mktemp("home")
-    return lambda *arguments: inline.run("lint", *arguments, home=home)
 
 
 @pytest.mark.parametrize(
@@ -42,25 +30,25 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_it_ends_with_1_where_there_is_a_warning(
     run: Run, tmp_path: Path, settings: Mapping[str, Any], code: int, rules: list[str]
 ) -> None:
-    ended = run(write(tmp_path / "own", settings), "--json")
+    ended = run("lint", save_folder(tmp_path / "own", settings), "--json")
     assert ended.returncode == code
     assert [one["rule"] for one in json.loads(ended.stdout)] == rules
 
 
 def test_each_finding_is_a_line_with_file_level_and_rule(run: Run, tmp_path: Path) -> None:
-    source = write(tmp_path / "own", WARNED)
-    ended = run(source, "--ignore", "layer-schedule")
+    source = save_folder(tmp_path / "own", WARNED)
+    ended = run("lint", source, "--ignore", "layer-schedule")
     assert " ".join(ended.stdout.split()) == (
         f"{source}/config.json: warning two-places: {SENTENCE}"
     )
-    ignored = run(source, "--ignore", "layer-schedule", "--ignore", "two-places")
+    ignored = run("lint", source, "--ignore", "layer-schedule", "--ignore", "two-places")
     assert (ignored.stdout, ignored.returncode) == ("", 0)
 
 
 def test_sarif_has_what_code_scanning_needs(run: Run, tmp_path: Path) -> None:
     """SARIF 2.1.0 (OASIS 2020), sections 3.13, 3.14, 3.19, 3.27 and 3.49: what is required."""
-    source = write(tmp_path / "own", WARNED)
-    log = json.loads(run(source, "--sarif").stdout)
+    source = save_folder(tmp_path / "my own", WARNED)
+    log = json.loads(run("lint", source, "--sarif").stdout)
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     [found] = log["runs"]
     rules = {rule["id"] for rule in found["tool"]["driver"]["rules"]}
@@ -70,14 +58,16 @@ def test_sarif_has_what_code_scanning_needs(run: Run, tmp_path: Path) -> None:
         assert one["ruleId"] in rules
         assert one["level"] in ("error", "warning", "note")
         [location] = one["locations"]
-        assert location["physicalLocation"]["artifactLocation"]["uri"].endswith("config.json")
+        assert location["physicalLocation"]["artifactLocation"]["uri"].endswith(
+            "my%20own/config.json"
+        )
     assert found["results"][0]["message"]["text"] == SENTENCE
 
 
 def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(run: Run, tmp_path: Path) -> None:
-    fine, broken = write(tmp_path / "fine", FINE), write(tmp_path / "broken", {})
+    fine, broken = save_folder(tmp_path / "fine", FINE), save_folder(tmp_path / "broken", {})
     (tmp_path / "broken" / "config.json").write_text("{", encoding="utf-8")
-    ended = run(broken, fine)
+    ended = run("lint", broken, fine)
     assert ended.returncode == 2
     assert "expected a JSON object" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -85,16 +75,16 @@ def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(run: Run, tmp_path:
 
 @pytest.mark.parametrize("arguments", [[], ["--ignore", "nothing", "."]])
 def test_a_mistake_in_the_command_is_refused(run: Run, arguments: list[str]) -> None:
-    ended = run(*arguments)
+    ended = run("lint", *arguments)
     assert ended.returncode == 2
     assert "expected" in ended.stderr
 
 
 def test_a_list_is_read_whole(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "one", FINE)
-    write(tmp_path / "two", WARNED)
+    save_folder(tmp_path / "one", FINE)
+    save_folder(tmp_path / "two", WARNED)
     listed = tmp_path / "checkpoints.yml"
     listed.write_text("checkpoints:\n  - folder: one\n  - folder: two\n", encoding="utf-8")
-    ended = run("--config", str(listed), "--json")
+    ended = run("lint", "--config", str(listed), "--json")
     assert ended.returncode == 1
     assert len(json.loads(ended.stdout)) == 2

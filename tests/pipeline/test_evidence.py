@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults, quietly
@@ -441,25 +442,42 @@ def test_most_families_with_a_rotation_have_a_module_to_compare_with() -> None:
     assert sum(compared) > len(compared) * 0.7
 
 
-@pytest.mark.parametrize("family", ROTATING)
-def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_family(
-    family: str,
-) -> None:
-    """Of every key of position in the defaults of a config class that has a rotation."""
-    settings = {**defaults(family), "model_type": family}
-    theirs = rotary_module(family, defaults(family))
+def missed(family: str, given: Mapping[str, Any]) -> list[str]:
+    """Keys of position whose change turns the module of the family otherwise, and neither changes
+    what is said nor is named.
+    """
+    settings = {**given, "model_type": family}
+    theirs = rotary_module(family, given)
     ours = evidence_module.effects(of(settings).config)
     if theirs is None or not any("rotary" in key for key in ours or {}):
-        return  # Its code has no such module, or does not rotate by default.
-    usual = frequencies(theirs)
-    missed = []
-    for path, value in keys.leaves(defaults(family)):
-        if not keys.concerns_position(path) or value is None:
+        return []  # Its code has no such module, or does not rotate by default.
+    usual, found = frequencies(theirs), []
+    named = {name for name, _ in evidence(of(settings).config).unread}
+    for path, value in keys.leaves(given):
+        if not keys.concerns_position(path) or value is None or keys.dotted(path) in named:
             continue
         for other in keys.others(value):
             changed = keys.with_value(settings, path, other)
             after = evidence_module.effects(of(changed).config)
             own = rotary_module(family, {k: v for k, v in changed.items() if k != "model_type"})
             if after == ours and own is not None and frequencies(own) != usual:
-                missed.append(keys.dotted(path))
-    assert [name for name in missed if not name.endswith(OTHERWISE.get(family, ("\0",)))] == []
+                found.append(keys.dotted(path))
+    return [name for name in found if not name.endswith(OTHERWISE.get(family, ("\0",)))]
+
+
+@pytest.mark.parametrize("family", ROTATING)
+def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_family(
+    family: str,
+) -> None:
+    """Of every key of position in the defaults of a config class that has a rotation."""
+    assert missed(family, defaults(family)) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", known_models(), ids=lambda model: model.id)
+def test_nor_does_a_key_of_a_published_config(model: KnownModel) -> None:
+    """Of its text model."""
+    text = model.files.config.text_model
+    if text.family in config_classes():
+        given = {name: value for name, value in text.settings.items() if name != "model_type"}
+        assert missed(text.family, given) == []

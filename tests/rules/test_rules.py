@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
@@ -19,6 +18,7 @@ from generator.encodings import Rotation
 from generator.pipeline import lint
 from generator.pipeline.evidence import look_closely
 from generator.rules.base_and_context import first_negative
+from tests.support import save_folder
 
 Settings = dict[str, Any]
 LLAMA: Settings = {
@@ -149,10 +149,8 @@ def test_the_sum_of_cosines_is_first_negative_where_the_paper_says(
 
 
 def folder(path: Path, settings: Mapping[str, Any], tensors: Any = None, **beside: Any) -> Files:
-    (path / "config.json").write_text(json.dumps(settings))
-    for name, content in beside.items():
-        (path / f"{name}.json").write_text(json.dumps(content))
-    save_file(tensors or {"other": torch.zeros(1)}, path / "model.safetensors")
+    texts = {f"{name}.json": json.dumps(content) for name, content in beside.items()}
+    save_folder(path, settings, tensors or {"other": np.zeros(1)}, texts)
     return FolderFiles(path, "own", Choice(name="model.safetensors"))
 
 
@@ -211,6 +209,29 @@ def test_stored_frequencies_are_compared_with_the_settings(
     name = "model.layers.0.self_attn.rotary_emb.inv_freq"
     files = folder(tmp_path, LLAMA, {name: frequencies.float()})
     assert ("stored-frequencies-differ" in {one.rule for one in found(files)}) == differs
+
+
+def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:
+    """The config class has one, which is not of the file."""
+    without = {name: value for name, value in LLAMA.items() if name != "max_position_embeddings"}
+    assert rules({**without, "rope_theta": 100.0}) == {}
+    assert "factor-times-original" not in rules(scaled(without, **YARN))
+    assert "base-and-context" in rules({**LLAMA, "rope_theta": 100.0})
+
+
+def test_a_head_without_a_part_for_rotation_has_no_factor_of_latent_attention() -> None:
+    scaling = {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0}
+    text = rules(scaled({**LONG, "model_type": "deepseek_v2", "qk_rope_head_dim": 0}, **scaling))
+    assert "All logits" not in text.get("magnitude", "")
+
+
+def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
+    section = {"rope_theta": 1e4, "partial_rotary_factor": 0.5, "rope_scaling_factor": 2.0}
+    outer = {**LLAMA, "partial_rotary_factor": 1.0, "rope_scaling_factor": 1.0}
+    files = ConfigAlone({**outer, "rope_parameters": section}, "own")
+    texts = [one.text for one in found(files) if one.rule == "two-places"]
+    assert len(texts) == 3
+    assert texts == sorted(texts)
 
 
 def test_of_published_models_few_have_a_warning() -> None:

@@ -120,6 +120,10 @@ UNREAD = {
         "Each head multiplies its logits by a learned factor that grows with the logarithm of the"
         " position, but that factor was not read."
     ),
+    "deepseek_v4": (
+        "Each layer also sees the last positions by keys of their own, within a window that was not"
+        " read."
+    ),
     "mmproj_of_unknown_kind": (
         "Of an encoder with this type of projector, only stored tables were looked for, so a"
         " rotation of queries and keys is not ruled out."

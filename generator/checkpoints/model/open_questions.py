@@ -15,6 +15,7 @@ from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Form
 from generator.text import plural, short, times
+from generator.words import Words
 
 COMPUTED = (
     "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
@@ -24,7 +25,7 @@ WITH_FOURIER = re.compile(
     r"PerceiverFor(ImageClassification(Fourier|ConvProcessing)|OpticalFlow"
     r"|MultimodalAutoencoding)$"
 )
-FOURIER = "Fourier features of the place of each input are joined to it, but they were not read."
+TEXTS = Words("words/questions.jinja")
 CONFIG = "config.json"
 MOST = 3  # sentences
 WORDS = frozenset(
@@ -135,7 +136,7 @@ def open_questions(
         if stack.config.family in UNREAD
     )
     if WITH_FOURIER.search(class_name(config)):
-        yield FOURIER
+        yield TEXTS("fourier_features")
     if not files.tensors and not encodings:
         yield "No weights were read, where a learned table or a learned bias would be stored."
     yield from table_questions(files)

@@ -23,7 +23,7 @@ from generator.contracts import (
     Provenance,
     Scheme,
 )
-from generator.contracts.model_config import positive
+from generator.contracts.model_config import ROTATED_PART, positive
 from generator.encodings import BASE, Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
@@ -62,7 +62,6 @@ SWITCHES = (
 )  # fmt: skip
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
-ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: tuple[Mixer, ...] = ("recurrent", "convolution", "fourier", "none")
@@ -205,8 +204,8 @@ def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
     errors: RowError when a size is missing or invalid
     """
     config = rotated.config.of_layer(rotated.layers[0].index) if rotated.layers else rotated.config
-    if config.value(ROPE_DIM_KEY):
-        turned = config.whole(ROPE_DIM_KEY)
+    if config.value(ROTATED_PART):
+        turned = config.whole(ROTATED_PART)
         beside = config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0
         head_dim = turned + beside if beside else max(turned, config.count("head_dim") or 0)
         return _within(turned, head_dim, config.where), head_dim
@@ -245,7 +244,7 @@ def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
 def _turned_note(config: ModelConfig, form: Rotation, held: str) -> str:
     """Note on the rotated components. held: the beginning of its sentence"""
     part = ""
-    if config.value(ROPE_DIM_KEY) and form.rotary_dim < form.head_dim:
+    if config.value(ROTATED_PART) and form.rotary_dim < form.head_dim:
         part = WORDS(ROTATED_PARTS.get(config.family, "separate_part"))
     return WORDS("turned", held=held, rotary_dim=form.rotary_dim, head_dim=form.head_dim, part=part)
 
@@ -273,7 +272,7 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
         return WORDS("base_multiplied", alpha=form.scaling["alpha"])
     if form.rope_type == "dynamic":
         return WORDS("base_grows_beyond", n_positions=form.n_positions)
-    larger = yarn_magnitude(form.scaling) if config.value(ROPE_DIM_KEY) else None
+    larger = yarn_magnitude(form.scaling) if config.value(ROTATED_PART) else None
     return "" if larger is None else WORDS("logits_multiplied", factor=larger)
 
 

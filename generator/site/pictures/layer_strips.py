@@ -132,8 +132,11 @@ def layer_strips(
 
 def described(title: str, parameters: Json) -> str:
     """An encoding in words, by the title of its scheme and what defines its rotation."""
-    if "base" not in parameters:
-        return title
+    return f"{title}: {rotation_in_words(parameters)}" if "base" in parameters else title
+
+
+def rotation_in_words(parameters: Json) -> str:
+    """What defines a rotation."""
     scaling: Any = parameters["scaling"]
     rule = "" if scaling is None else f", {scaling['rope_type']} scaling"
     factor = (
@@ -143,7 +146,7 @@ def described(title: str, parameters: Json) -> str:
     )
     of_head = f" of {size}" if (size := parameters["head_dim"]) else ""
     components = f"{parameters['rotary_dim']}{of_head} components"
-    return f"{title}: base {number(parameters['base'])}, {components}{rule}{factor}"
+    return f"base {number(parameters['base'])}, {components}{rule}{factor}"
 
 
 def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
