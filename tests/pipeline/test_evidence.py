@@ -474,7 +474,7 @@ def test_a_key_that_changes_nothing_here_changes_nothing_in_the_code_of_its_fami
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", known_models(), ids=lambda model: model.id)
+@pytest.mark.parametrize("model", [*known_models()], ids=lambda model: model.id)
 def test_nor_does_a_key_of_a_published_config(model: KnownModel) -> None:
     """Of its text model."""
     text = model.files.config.text_model
