@@ -23,7 +23,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if abs(form.attention_factor - 1.0) > ROUNDING:
             given = [name for name in SETTINGS if form.scaling.get(name) is not None]
             settings = given[:1] if given[:1] == ["attention_factor"] else given
-            yield "of_rotation", {**of_part, "settings": settings, "factor": form.attention_factor}
+            # LongRoPE takes the ratio of the two lengths for a factor that is not given.
+            by_context = form.rope_type == "longrope" and not {"attention_factor", "factor"} & {
+                *given
+            }
+            values = {"settings": settings, "by_context": by_context}
+            yield "of_rotation", {**of_part, **values, "factor": form.attention_factor}
         # The code of latent attention scales all of the logits.
         magnitude = yarn_magnitude(form.scaling) if examined.files.config.is_latent else None
         if magnitude is not None:

@@ -64,6 +64,10 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
     ("magnitude", "cosine by 1.13863, and so the rotated part of the logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
+    # The ratio of the lengths is 4: sqrt(1 + ln 4 / ln 64) = 1.15470, as in transformers.
+    ("magnitude", "by 1.1547, and so the rotated part of the logits by 1.333 (from"
+     " original_max_position_embeddings and the context)",
+     scaled(LONG, **LONGROPE), scaled(LONG, **LONGROPE, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
      {**LLAMA, "model_type": "gpt_neox"},
      {**LLAMA, "model_type": "gpt_neox", "rotary_pct": 0.25}),
