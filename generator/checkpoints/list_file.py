@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ruamel.yaml.nodes import ScalarNode
 from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
+    ON_HUB,
     RESERVED,
     USE,
     FilePlace,
@@ -109,6 +111,7 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         messages += row_problems
     entries = _distinct_slugs(entries)
     messages += _duplicate_slugs(entries)
+    messages += _unknown_originals(entries)
     if messages:
         raise RefusedError(*messages)
     return tuple(
@@ -319,6 +322,19 @@ def _distinct_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> list[tuple[File
         )
         for place, row in rows
     ]
+
+
+def _unknown_originals(rows: list[tuple[FilePlace, Checkpoint]]) -> Iterator[str]:
+    slugs = {row.slug for _, row in rows}
+    for place, row in rows:
+        original = row.copy_of
+        if original and not original.startswith(ON_HUB) and original not in slugs - {row.slug}:
+            close = get_close_matches(original, slugs - {row.slug}, n=1)
+            hint = f" (did you mean '{close[0]}'?)" if close else ""
+            yield (
+                f"{place}: found copy_of: {original!r:.80}, and no other such page{hint}; expected"
+                " the last part of a page's address, or hub: and an id"
+            )
 
 
 def _duplicate_slugs(rows: list[tuple[FilePlace, Checkpoint]]) -> Iterator[str]:

@@ -24,6 +24,7 @@ BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 USE = "use"
+ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 
 
@@ -152,6 +153,15 @@ class Options(BaseModel):
         description="For an adapter such as LoRA, read the model that it adapts.",
         examples=[True],
     )
+    copy_of: str = Field(
+        "",
+        description=(
+            "What it is a copy of, such as the source of a conversion: the last part of the address"
+            " of another checkpoint's page, or hub: and an id. The page of copies says whether both"
+            " encode position identically."
+        ),
+        examples=["hub:Qwen/Qwen3-8B"],
+    )
     revisions: str | list[str] = Field(
         "",
         description=(
@@ -233,7 +243,7 @@ def problems(
             f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one"
             f" of {names}"
         )
-    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence"):
+    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence", "copy_of"):
         if isinstance(value := row.get(key), str) and (expected := unfit(key, value, sources)):
             yield (
                 f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected"
@@ -313,6 +323,8 @@ def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[s
         yield "revisions", f"found it beside the path {paths[0]!r:.60}; {expected}"
     if revisions is not None and row.get("revision") is not None:
         yield "revision", "found it beside 'revisions'; expected one of the two"
+    if row.get("copy_of") is not None and (revisions is not None or ANY in "".join(paths)):
+        yield "copy_of", "found it in a training run; expected it in an entry of one checkpoint"
     if isinstance(revisions, str) and range_of(revisions) is None:
         yield "revisions", f"found {revisions!r:.80}; expected a list, or {EXPECTED_RANGE}"
     if isinstance(revisions, list) and not _are_names(revisions):
@@ -347,9 +359,10 @@ def unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
         )
     if key != "group" and PATH_LIKE.search(value):
         return "a name, not a path"
-    if any(source.key == key for source in sources) and not _is_hub_id(value):
-        return "a Hub id, 'owner/name'"
-    return None
+    is_on_hub = key == "copy_of" and value.startswith(ON_HUB)
+    name = value.removeprefix(ON_HUB).partition("@")[0] if is_on_hub else value
+    is_id = is_on_hub or any(source.key == key for source in sources)
+    return "a Hub id, 'owner/name'" if is_id and not _is_hub_id(name) else None
 
 
 def _is_hub_id(value: str) -> bool:

@@ -15,7 +15,7 @@ from generator.errors import RefusedError
 from generator.history import former_site, words
 from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, history, jobs, local_pool, plan, versions
+from generator.pipeline import copies, dask_pool, history, jobs, local_pool, plan, versions
 from generator.pipeline.executor import Executors
 from generator.site import materials, write
 from generator.text import plural
@@ -130,6 +130,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 versions.commit_time_of(config_file),
                 allow_shrink,
                 chosen,
+                copies.pairs(tasks, offline),
             )
             former = former_site.built(output)
             counts = builds.build(spec, executors, reporter.report)

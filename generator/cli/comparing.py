@@ -9,9 +9,9 @@ import typer
 
 from generator.cli import named
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
+from generator.contracts import Comparison
 from generator.errors import AtlasError
 from generator.pipeline import comparison, local_pool, plan
-from generator.pipeline.comparison import Comparison
 
 EXAMPLES = """Examples:
 

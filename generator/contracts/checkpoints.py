@@ -88,6 +88,7 @@ class Checkpoint:
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for
         a folder, whose dates differ between machines
     base: whether the row names an adapter, of which the base is read
+    copy_of: slug of the row, or "hub:" with the id on the Hub, that it should encode position like
     revisions: of a training run: their names, or the first and the last as one text; every: which
         of its checkpoints are taken, one in so many
     series: the run that this checkpoint belongs to; None for one that stands alone, and for a row
@@ -113,6 +114,7 @@ class Checkpoint:
     config: str = ""
     committed: int | None = field(default=None, metadata=ONLY_SHOWN)
     base: bool = False
+    copy_of: str = field(default="", metadata=ONLY_SHOWN)
     revisions: str | tuple[str, ...] = ""
     every: int = 1
     series: Series | None = None

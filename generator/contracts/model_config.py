@@ -168,6 +168,14 @@ class ModelConfig:
                     return config.whole(key)
         return None
 
+    def path_of(self, name: Size) -> tuple[str, ...]:
+        """Where the setting is that ``size`` returns; empty where it is absent."""
+        for key in SIZES[name]:
+            if self.value(key) is not None:
+                return (key,)
+        of_text = ((key, inner.path_of(name)) for key in TEXT if (inner := self.section(key)))
+        return next(((key, *path) for key, path in of_text if path), ())
+
     def needed(self, name: Size) -> int:
         """``size``, which must be present. errors: RowError"""
         size = self.size(name)

@@ -13,6 +13,7 @@ from generator.contracts.checkpoints import (
     Scheme,
     TensorRow,
 )
+from generator.contracts.comparisons import Copy
 from generator.contracts.layer_map import Layer
 from generator.contracts.releases import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
@@ -86,6 +87,7 @@ class Outcome:
     state, calls: of its files as the evaluation found them, as in ``Source.seen``
     stale: why its source was not asked again, where all this is what an earlier build read; None
         otherwise
+    copy: how it differs from its original, where the list says that it is a copy
     described_by: where the config is from that describes a checkpoint which was not reached, ""
         otherwise
     """
@@ -110,6 +112,7 @@ class Outcome:
     calls: tuple[Call, ...] = ()
     stale: str | None = None
     described_by: str = ""
+    copy: Copy | None = None
 
     @property
     def ending(self) -> Ending:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from generator.contracts.comparisons import Verdict
 from generator.contracts.record import Record
 from generator.contracts.runs import Status
 
@@ -31,6 +33,15 @@ class ReleasedEncoding(TypedDict):
     """Its metrics, by `analysis.metric`."""
 
 
+class ReleasedCopy(TypedDict):
+    """How a checkpoint compares with its original in a release."""
+
+    original: str
+    """Slug of the original, or its id on the Hub."""
+    verdict: Verdict | None
+    """The verdict; null if one of the two could not be read."""
+
+
 class ReleasedCheckpoint(TypedDict):
     """A checkpoint in a release."""
 
@@ -44,6 +55,8 @@ class ReleasedCheckpoint(TypedDict):
     """Why it was not read; null if `status` is “ok”."""
     revision: str | None
     """Its revision, as in atlas.json."""
+    copy: NotRequired[ReleasedCopy | None]
+    """Whether it encodes position as its original does; null if it is no copy."""
     encodings: list[ReleasedEncoding]
     """Its encodings as in atlas.json, with fewer keys."""
 

@@ -10,7 +10,15 @@ from generator.contracts import ReleasedCheckpoint, ReleasedEncoding
 Document = Mapping[str, Any]  # atlas.json
 Checkpoints = Mapping[str, ReleasedCheckpoint]  # By slug.
 Kind = Literal[
-    "new", "gone", "status", "revision", "new encoding", "encoding gone", "numbers", "metric"
+    "new",
+    "gone",
+    "status",
+    "revision",
+    "verdict",
+    "new encoding",
+    "encoding gone",
+    "numbers",
+    "metric",
 ]
 TOLERANCE = 1e-6  # relative: other processors and libraries may change the last digits
 ROUNDED = 2e-4  # The same for numbers of training runs, which have five digits.
@@ -97,6 +105,9 @@ def _of_checkpoint(
         return  # One of them says nothing of what the checkpoint holds.
     if before["revision"] != after["revision"]:
         yield Change("revision", *here, before=before["revision"], after=after["revision"])
+    verdicts = [copy["verdict"] for row in (before, after) if (copy := row.get("copy"))]
+    if len(verdicts) == 2 and None not in verdicts and verdicts[0] != verdicts[1]:
+        yield Change("verdict", *here, before=verdicts[0], after=verdicts[1])
     yield from _of_encodings(here, before["encodings"], after["encodings"])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.contracts import Release, ReleasedCheckpoint, ReleasedEncoding
+from generator.contracts import Release, ReleasedCheckpoint, ReleasedCopy, ReleasedEncoding
 from generator.errors import RefusedError
 from generator.history.changes import Change, Checkpoints, Document, changes, checkpoints
 
@@ -132,8 +132,18 @@ def _record(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> Relea
         "status": row["status"],
         "reason": row["reason"],
         "revision": last["revision"],
+        "copy": _copy(row, former),
         "encodings": [_encoding(encoding) for encoding in last["encodings"]],
     }
+
+
+def _copy(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> ReleasedCopy | None:
+    """That of ``row``, with its ``former`` verdict where it was not compared."""
+    copy, before = row.get("copy"), (former or row).get("copy")
+    if copy is None:
+        return None
+    verdict = copy["verdict"] or (before["verdict"] if before else None)
+    return {"original": copy["original"], "verdict": verdict}
 
 
 def _encoding(encoding: ReleasedEncoding) -> ReleasedEncoding:

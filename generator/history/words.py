@@ -67,6 +67,8 @@ def _change_text(change: Change) -> str:
             return f"{before} → {after}{f' ({change.what})' if change.what else ''}"
         case "revision":
             return f"revision {before} → {after}"
+        case "verdict":
+            return WORDS("verdict", before=before, after=after)
         case "numbers":
             return f"numbers changed ({change.what} {before} → {after})"
         case "metric":

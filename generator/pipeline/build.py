@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import (
+    copies,
     evaluate,
     failures,
     jobs,
@@ -53,6 +54,7 @@ class BuildSpec:
         has not changed; commands: for the guide
     listed: when the list was last changed, in seconds since 1970; None where that is not known
     shrinks: whether a site may be published that lacks many checkpoints of the former one
+    pairs: copies among the rows, with their originals
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
     """
@@ -65,6 +67,7 @@ class BuildSpec:
     listed: int | None = None
     shrinks: bool = False
     only: frozenset[str] = frozenset()
+    pairs: tuple[copies.Pair, ...] = ()
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -139,6 +142,7 @@ class _Build:
             (
                 [(task.checkpoint, self.keys.get(task)) for task in (*rows, *measures)],
                 [(one.reason, one.stale, one.key) for one in self.unevaluated.values()],
+                [(pair.name, pair.original.checkpoint) for pair in self.spec.pairs],
                 fingerprint.of_contents((*read, *((releases,) if releases.is_dir() else ()))),
                 versions.code(),
                 _date((), self.spec.listed),
@@ -328,6 +332,7 @@ def _atlas(
     published = artifacts.submit(precomputed.MODELS, models.make)
     alone, training = runs.split(outcomes, schemes)
     alone = known.described(alone, artifacts.submit)
+    alone = copies.compared(alone, spec.pairs, artifacts.submit)
     return Atlas(
         names.named(alone, schemes),
         evaluate.all_analyses(),

@@ -6,12 +6,23 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Encoding, Files, Json, Layer
+from generator.contracts import (
+    Comparison,
+    Difference,
+    Encoding,
+    Files,
+    Json,
+    Layer,
+    ModelConfig,
+    Size,
+    Verdict,
+)
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Form, NoEncoding, Rotation
@@ -19,7 +30,7 @@ from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
 from generator.pipeline.evaluate import opened
-from generator.pipeline.evidence import look_closely
+from generator.pipeline.evidence import evidence, look_closely
 from generator.pipeline.find import Found, all_schemes, scheme_of
 from generator.pipeline.plan import Task
 from generator.pipeline.questions import parts_not_understood, unread_keys
@@ -30,37 +41,11 @@ from generator.words import Words
 
 WORDS = Words("words/comparison.jinja")
 Key = tuple[str, str]
-Verdict = Literal["equal", "equal as far as both files tell", "different", "cannot be compared"]
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 IN_ATTENTION = "layers of attention"  # of a decoder
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A difference. kind: of the sentence; part: of the model"""
-
-    kind: str
-    part: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What is known of two checkpoints together.
-
-    differences: what is known to differ; untold: what one of the files does not tell; notes: parts
-        that one of them has alone, and values that are equal but for rounding
-    unread: of each, keys that concern position and that nothing reads, with their values
-    """
-
-    verdict: Verdict
-    differences: tuple[Difference, ...]
-    untold: tuple[str, ...]
-    notes: tuple[str, ...]
-    unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +138,11 @@ def compared(one: Side, other: Side) -> Comparison:
     elif not common and not shared:
         verdict = "cannot be compared"
     unread = [
-        tuple(f"{name}: {json.dumps(value)}" for name, value in unread_keys(side.files, side.found))
+        tuple(
+            f"{name}: {json.dumps(value)}"
+            for name, value in unread_keys(side.files, side.found)
+            if name not in PAIR_ORDER
+        )
         if side.files.config.settings
         else ()
         for side in sides
@@ -186,7 +175,15 @@ def _renamed(one: Side, other: Side) -> Side:
 def _of_lengths(sides: Sides) -> Iterator[Difference]:
     a, b = (side.files.config.size("n_positions") for side in sides)
     if a and b and a != b:
-        yield Difference("context", "", WORDS("context", a=a, b=b))
+        keys = [_keys_of(side.files.config, "n_positions") for side in sides]
+        yield Difference("context", "", WORDS("context", a=a, b=b, keys=keys))
+
+
+def _keys_of(config: ModelConfig, name: Size) -> str:
+    """The keys of the file that a size is from."""
+    path = dotted(config.path_of(name))
+    keys = list((config.keys_of_file or {}).get(path, [path]))
+    return origins.WORDS("origin", keys=keys, default_of="", source=config.source)
 
 
 def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
@@ -256,27 +253,46 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     """The values in the sentence on two rotations: each in words with the origin of its base, and
     how fast their angles part.
     """
-    shown = [
-        _rotation(side.rotations[of_side[0]]) for of_side, side in zip(keys, sides, strict=True)
+    a, b = (side.rotations[of_side[0]] for of_side, side in zip(keys, sides, strict=True))
+    differing = [
+        name
+        for name, value in a.record.parameters.items()
+        if value != b.record.parameters.get(name)
     ]
-    one, other = (
-        side.rotations[of_side[0]].form.frequencies
-        for of_side, side in zip(keys, sides, strict=True)
-    )
+    one, other = (each.form.frequencies for each in (a, b))
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
-    return {"a": shown[0], "b": shown[1], "step": step, "half_turn": half}
+    shown = {"a": _rotation(a, differing), "b": _rotation(b, differing)}
+    return {**shown, "step": step, "half_turn": half}
 
 
-def _rotation(encoding: Encoding[Form]) -> str:
+def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:
+    """A rotation in words, with the origins of these of its parameters."""
     record = encoding.record
-    base = origins.in_words(record).get(origins.WORDS("parameter", name="base"), "")
-    return WORDS("rotation_of", text=rotation_in_words(record.parameters), base=base)
+    known = [name for name in names if name in record.origins]
+    of_each = list(dict.fromkeys(origins.of_parameter(record, name) for name in known))
+    return WORDS(
+        "rotation_of",
+        text=rotation_in_words(record.parameters),
+        origins=of_each,
+        tensor=record.provenance.tensor,
+    )
 
 
-def _mixing(reaches: Any, _: Sides) -> Json:
-    a, b = (WORDS("reach", mixers=list(reach[0]), before=reach[1]) for reach in reaches)
+def _mixing(reaches: Any, sides: Sides) -> Json:
+    a, b = (
+        WORDS("reach", mixers=list(reach[0]), before=reach[1], keys=_keys_of_layers(side))
+        for reach, side in zip(reaches, sides, strict=True)
+    )
     return {"a": a, "b": b}
+
+
+def _keys_of_layers(side: Side) -> str:
+    """The keys of the file on which its layers depend, without that of their number."""
+    config = side.files.config
+    of_layers = evidence(config).keys.get("", {}).get("layers", ()) if config.settings else ()
+    keys = [key for key in of_layers if concerns_position(tuple(key.split(".")))]
+    return origins.WORDS("origin", keys=keys, default_of="", source=config.source) if keys else ""
 
 
 def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:

@@ -20,6 +20,7 @@ from generator.encodings import Form
 from generator.errors import RowError
 from generator.libraries import config_classes
 from generator.pipeline.find import Found, all_schemes, find, look
+from generator.schemes.rotary import FACTOR_TENSORS
 
 # Of a rotation: its rule as it is given, and what follows from it.
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
@@ -60,13 +61,14 @@ def look_closely(files: Files) -> Found:
     measured = [
         encoding
         if encoding.provenance.tensor
-        else replace(encoding, origins=_origins(config, encoding))
+        else replace(encoding, origins=_origins(files, encoding))
         for encoding in found.measured
     ]
     return replace(found, measured=measured)
 
 
-def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]:
+def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
+    config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
     classes, family = config_classes(), family_of(config, encoding)
@@ -80,6 +82,7 @@ def _origins(config: ModelConfig, encoding: Encoding[Form]) -> dict[str, Origin]
                 origins[name] = Origin(named, "" if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         changing = dict.fromkeys((*own.get(FREQUENCIES, ()), *own.get("attention_factor", ())))
+        changing |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
         of_others = {
             key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
         }

@@ -7,15 +7,18 @@ WORDS = Words("words/origins.jinja")
 
 
 def in_words(record: EncodingRecord) -> dict[str, str]:
-    """For each parameter that follows from settings, by its title: the keys of the file that
-    determine it, or whose default it is.
+    """For each parameter that follows from settings, by its title: ``of_parameter``."""
+    return {WORDS("parameter", name=name): of_parameter(record, name) for name in record.origins}
+
+
+def of_parameter(record: EncodingRecord, name: str) -> str:
+    """The keys of the file that determine a parameter which follows from settings, or whose default
+    it is.
     """
-    return {
-        WORDS("parameter", name=name): WORDS(
-            "origin",
-            keys=list(origin.keys),
-            default_of=origin.default_of,
-            source=record.provenance.file,
-        )
-        for name, origin in record.origins.items()
-    }
+    origin = record.origins[name]
+    return WORDS(
+        "origin",
+        keys=list(origin.keys),
+        default_of=origin.default_of,
+        source=record.provenance.file,
+    )

@@ -22,7 +22,7 @@ from generator.site.data import lesson as lesson_data
 from generator.site.html import escape
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
-from generator.site.pictures import scheme_cards
+from generator.site.pictures import badges, scheme_cards
 from generator.site.pictures.value_strips import PATH, strips, values_of
 from generator.words import FILTERS
 
@@ -97,6 +97,7 @@ def render(
         **data_files.makers(atlas),
         **scripted,
         **feed.makers(atlas),
+        **badges.makers(atlas),
         **moved.makers(atlas),
         dataset.ROBOTS: partial(dataset.robots, atlas),
         **{page.card.path: page.card.make for page in pages if page.card},

@@ -106,6 +106,8 @@ BAD_KEYS = {
     "revisions: []": f".revisions: found []; {NOT_NAMES}",
     "revisions: [../x1]": f".revisions: found ['../x1']; {NOT_NAMES}",
     "every: 10": ".every: found it in an entry of one checkpoint; expected 'revisions', or a",
+    "copy_of: hub:no": f".copy_of: found 'hub:no'; {NOT_AN_ID}",
+    "copy_of: ../x": f".copy_of: found '../x'; {NOT_A_PATH}",
     "every: 0": ".every: found 0; expected greater than or equal to 1",
 }
 
@@ -114,6 +116,8 @@ BAD_COMBINATIONS = {
     "hub: a/b\n    folder: x": "2:5: checkpoints[0]: found folder and hub; expected one of",
     "folder: a/b\n    revisions: [x1]": "3:5: checkpoints[0].revisions: found it beside the path",
     "hub: a/b\n    revision: x\n    revisions: [x1, x2]": "3:5: checkpoints[0].revision: found it",
+    "hub: a/b\n    copy_of: a-b": "2:5: found copy_of: 'a-b', and no other such page; expected",
+    "hub: a/b\n    revisions: [x1, x2]\n    copy_of: c-d": "4:5: checkpoints[0].copy_of: found it",
     "hub: a/b\n    use: {text: nowhere.txt}": "2:5: checkpoints[0]: found 'nowhere.txt', and no su",
 }
 
@@ -223,7 +227,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
     # The one excludes a series, and the other is no text.
-    del options["revision"], options["every"]
+    del options["revision"], options["every"], options["copy_of"]
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
     assert {key: getattr(checkpoint, key) for key in options} == options
 

@@ -69,6 +69,16 @@ def test_a_moved_revision_shows_both_commits() -> None:
     assert line(change) == "GPT: revision cccccccccccc → dddddddddddd"
 
 
+def test_a_verdict_that_moved_is_a_change_and_one_that_is_new_is_not() -> None:
+    before, after = atlas(), atlas()
+    before["checkpoints"][0]["copy"] = {"original": "other", "verdict": "equal"}
+    after["checkpoints"][0]["copy"] = {"original": "other", "verdict": "different"}
+    assert [line(change) for change in changes(before, after)] == [
+        "GPT: compared with its original different, before equal"
+    ]
+    assert changes(atlas(), after) == []
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

@@ -88,6 +88,16 @@ def test_what_is_not_reached_for_a_while_is_compared_with_what_it_was() -> None:
     assert moved[:-1] == [[back, ("metric", 2.0, 3.0)], [lost], [back], [lost]]
 
 
+def test_a_verdict_stays_while_nothing_can_be_compared() -> None:
+    documents = [published(), published("2026-02-02", 3.0), published("2026-03-03", 3.0)]
+    for document, verdict in zip(documents, ("equal", None, "different"), strict=True):
+        document["checkpoints"][0]["copy"] = {"original": "other", "verdict": verdict}
+    last, middle, _ = releases.steps(history(*documents))
+    assert [change.kind for change in middle.changes] == ["metric"]
+    (change,) = last.changes
+    assert (change.kind, change.before, change.after) == ("verdict", "equal", "different")
+
+
 def test_a_folder_gives_back_what_was_written(tmp_path: Path) -> None:
     found = history(published(), published("2026-02-02", 3.0))
     for release in found:

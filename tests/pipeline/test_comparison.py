@@ -16,9 +16,9 @@ from safetensors.torch import save_file
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
-from generator.contracts import Files
+from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
-from generator.pipeline.comparison import Comparison, Side, compared
+from generator.pipeline.comparison import Side, compared
 from tests.gguf_files import write
 
 Settings = dict[str, Any]

@@ -12,6 +12,7 @@ from generator import PROGRAM
 from generator.contracts import (
     Analysis,
     Atlas,
+    Copy,
     EncodingRecord,
     Layer,
     Metric,
@@ -158,6 +159,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
         ],
         "unresolved": list(outcome.unresolved),
         "lint": [{"rule": one.rule, "level": one.level, "text": one.text} for one in outcome.lint],
+        "copy": _copy(outcome.copy) if outcome.copy else None,
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,
         "encodings": [
@@ -173,6 +175,18 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
             )
             for reading in outcome.readings
         ],
+    }
+
+
+def _copy(copy: Copy) -> data_schema.Copy:
+    found = copy.comparison
+    return {
+        "original": copy.original,
+        "verdict": copy.verdict,
+        "differences": [difference.text for difference in found.differences] if found else [],
+        "untold": list(found.untold) if found else [],
+        "notes": list(found.notes) if found else [],
+        "reason": copy.reason or None,
     }
 
 

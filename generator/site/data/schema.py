@@ -20,6 +20,7 @@ from generator.contracts import (
     RunMetric,
     RunUse,
     Status,
+    Verdict,
 )
 from generator.history import releases
 
@@ -63,6 +64,25 @@ class LintFinding(TypedDict):
     """`error` where a program computes other angles than the maker meant, `warning` or `note`."""
     text: str
     """A sentence."""
+
+
+class Copy(TypedDict):
+    """Whether a checkpoint encodes position as that one does which it is said to be a copy of."""
+
+    original: str
+    """Slug of the other, or its id on the Hub."""
+    verdict: Verdict | None
+    """The verdict; null if one of the two could not be read."""
+    differences: list[str]
+    """What is known to differ, a sentence each: A is the original, B the copy."""
+    untold: list[str]
+    """What one of the two does not tell, a sentence each."""
+    notes: list[str]
+    """Parts that one of them has alone, and values that are equal but for rounding."""
+    reason: str | None
+    """Why it was not compared, or source of the published config that stands for the original;
+    otherwise null.
+    """
 
 
 class Unmeasured(TypedDict):
@@ -213,6 +233,8 @@ class Checkpoint(TypedDict):
     """
     lint: list[LintFinding]
     """What programs may get wrong about it, as `lint` says; the gravest first."""
+    copy: Copy | None
+    """How it differs from its original; null if the list does not say that it is a copy."""
     use: dict[str, dict[str, UseMetric]] | None
     """How the trained model uses position: for each part, numbers by `measure.metric`. Null if the
     list does not ask for it.

@@ -1,0 +1,53 @@
+"""Whether two checkpoints encode position identically."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["equal", "equal as far as both files tell", "different", "cannot be compared"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference. kind: of the sentence; part: of the model"""
+
+    kind: str
+    part: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is known of two checkpoints together.
+
+    differences: what is known to differ; untold: what one of the files does not tell; notes: parts
+        that one of them has alone, and values that are equal but for rounding
+    unread: of each, keys that concern position and that nothing reads, with their values
+    """
+
+    verdict: Verdict
+    differences: tuple[Difference, ...] = ()
+    untold: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+@dataclass(frozen=True)
+class Copy:
+    """How a row that is said to be a copy, such as a conversion or a merge, differs from its
+    original.
+
+    original: its slug, or its id on the Hub; is_listed: whether it is a row of the list
+    comparison: of the original, A, and the copy, B; None where one of them was not read
+    reason: why it was not; of an original that is known by its published config alone, where that
+        is from; "" otherwise
+    """
+
+    original: str
+    is_listed: bool
+    comparison: Comparison | None = None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """That of the comparison, if there is one."""
+        return self.comparison.verdict if self.comparison else None
