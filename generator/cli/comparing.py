@@ -1,7 +1,7 @@
 """The command that says whether two checkpoints encode position identically."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -19,7 +19,12 @@ EXAMPLES = """Examples:
   position-atlas compare ./my-model ./its-conversion
   position-atlas compare HuggingFaceTB/SmolLM3-3B ./my-merge --json
   position-atlas compare owner/model@yesterday owner/model
+  position-atlas compare meta-llama/Llama-3.1-8B-Instruct ./my-eagle-head --draft
 """
+READ_FROM_HUB = (
+    "reading its settings, and of weights the headers and tensors of positions; of a GGUF file also"
+    " the vocabulary, which stands before its list of tensors: some MB"
+)
 CODES = {"equal": OK, "equal as far as both files tell": OK, "different": FAILED}
 
 
@@ -30,6 +35,16 @@ def compare(
         typer.Argument(help="A: a folder, a weights file or a Hub id, as inspect takes it."),
     ],
     other: Annotated[str, typer.Argument(help="B: its conversion, merge or other revision.")],
+    draft: Annotated[
+        bool,
+        typer.Option(
+            "--draft",
+            help=(
+                "B is a draft model of A for speculative decoding: its context has to be as long,"
+                " and its rotation that of A if it reads A's hidden states."
+            ),
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Say whether two checkpoints encode position identically: by the angles, windows, tables and
@@ -38,7 +53,7 @@ def compare(
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
     """
     try:
-        found = _compared([one, other])
+        found = _compared([one, other], comparison.compare_draft if draft else comparison.compare)
     except AtlasError as error:
         err.print(f"cannot be compared: {error}")
         raise typer.Exit(REFUSED) from None
@@ -49,16 +64,19 @@ def compare(
     raise typer.Exit(CODES.get(found.verdict, REFUSED))
 
 
-def _compared(names: Sequence[str]) -> Comparison:
+def _compared(names: Sequence[str], function: Callable[..., Comparison]) -> Comparison:
     """errors: AtlasError"""
     # Of a pattern with *, the last one.
     tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
+    for task in tasks:
+        if not plan.source_of(task.checkpoint).is_path:
+            err.print(f"{task.checkpoint.id}: {READ_FROM_HUB}")
     with (
         named.hub_errors(tasks[0].checkpoint),
         named.hub_errors(tasks[1].checkpoint),
         local_pool.processes(jobs=1) as executor,
     ):
-        found: Comparison = named.within_limits(executor, comparison.compare, *tasks)
+        found: Comparison = named.within_limits(executor, function, *tasks)
     return found
 
 

@@ -4,6 +4,7 @@ spelt there.
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,7 +46,11 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
+DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
 IN_ATTENTION = "layers of attention"  # of a decoder
+# Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
+OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)
+KEYS_OF_HEADS = ("draft_vocab_size", "eagle_config", "speculators_model_type")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +113,19 @@ def compare(one: Task, other: Task) -> Comparison:
 
     errors: RowError, NotReachedError
     """
+    return compared(*_sides(one, other))
+
+
+def compare_draft(target: Task, draft: Task) -> Comparison:
+    """As ``drafted``, of two tasks. errors: RowError, NotReachedError"""
+    return drafted(*_sides(target, draft))
+
+
+def _sides(one: Task, other: Task) -> "Sides":
     for task in (one, other):
         if task.problem is not None:
             raise task.problem
-    return compared(Side.of("A", opened(one)), Side.of("B", opened(other)))
+    return Side.of("A", opened(one)), Side.of("B", opened(other))
 
 
 def compared(one: Side, other: Side) -> Comparison:
@@ -150,6 +164,50 @@ def compared(one: Side, other: Side) -> Comparison:
     pairs = [[of_side[key] for of_side in beside] for key in shared]
     notes = (*_alone(sides), *(note for pair in pairs for note in _rounded(pair)))
     return Comparison(verdict, tuple(differences), untold, notes, (unread[0], unread[1]))
+
+
+def drafted(target: Side, draft: Side) -> Comparison:
+    """Whether a draft model can propose tokens at every position of its target, in speculative
+    decoding: it reaches as far, and one that reads hidden states of the target turns them by the
+    same angles.
+    """
+    sides = target, draft
+    a, b = (side.files.config.size("n_positions") for side in sides)
+    differences = [] if not (a and b) or b >= a else [*_of_lengths(sides)]
+    untold = [WORDS("no_context", side=side.name) for side, one in zip(sides, (a, b), strict=True)
+              if not one]  # fmt: skip
+    if reads := _reads_hidden_states(draft.files.config):
+        differences += _of_draft(sides)
+        untold += [
+            WORDS("asked", side=side.name, text=text) for side in sides for text in side.asked
+        ]
+    verdict: Verdict = "equal as far as both files tell" if untold else "equal"
+    if differences:
+        verdict = "different"
+    elif not ((a and b) or reads):
+        verdict = "cannot be compared"
+    notes = (WORDS("draft", reads=reads),)
+    return Comparison(verdict, tuple(differences), tuple(untold), notes)
+
+
+def _of_draft(sides: Sides) -> Iterator[Difference]:
+    """Rotations of a draft that turn as none of its target."""
+    own, theirs = (
+        [(key,) for key, one in side.rotations.items() if one.is_of_words] for side in sides
+    )
+    for keys in theirs:
+        if all(_turn_otherwise((each, keys), sides) for each in own):
+            kind, pair = ("rotation", (own[0], keys)) if own else ("rotation_alone", ((), keys))
+            text = WORDS(kind, where=WORDS("in_part", part="draft"), **_MEANINGS[kind](pair, sides))
+            yield Difference(kind, "draft", text)
+
+
+def _reads_hidden_states(config: ModelConfig) -> bool:
+    """Whether a draft is a head of its target (EAGLE and what followed) rather than a model."""
+    names = " ".join(map(str, (*config.listed("architectures"), config.family)))
+    return bool(OF_HEADS.search(names)) or any(
+        name in each for name in KEYS_OF_HEADS for each in config.nested()
+    )
 
 
 def _renamed(one: Side, other: Side) -> Side:
@@ -254,11 +312,8 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     how fast their angles part.
     """
     a, b = (side.rotations[of_side[0]] for of_side, side in zip(keys, sides, strict=True))
-    differing = [
-        name
-        for name, value in a.record.parameters.items()
-        if value != b.record.parameters.get(name)
-    ]
+    both = a.record.parameters, b.record.parameters
+    differing = [name for name in DEFINING if both[0].get(name) != both[1].get(name)]
     one, other = (each.form.frequencies for each in (a, b))
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None

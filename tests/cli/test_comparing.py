@@ -89,7 +89,15 @@ def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
 
 
 def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
-    files = {"config.json": json.dumps(LLAMA).encode()}
+    positions = {
+        "rope_freqs.weight": np.ones(8, "f"),
+        "token_embd.weight": np.ones((4096, 64), "f"),
+    }
+    settings = {"block_count": 2, "context_length": 64, "embedding_length": 64,
+                "attention.head_count": 4, "rope.freq_base": 1e6, "vocab_size": 100}  # fmt: skip
+    file = gguf_files.write(tmp_path / "model.gguf", "llama", settings, positions)
+    weights = file.read_bytes()
+    files = {"model.gguf": weights}
     repositories = {"atlas/plain": Repository({"a" * 40: files}, {"main": "a" * 40})}
     other = str(save_folder(tmp_path / "other", {**LLAMA, "rope_theta": 1e4}))
     home = tmp_path / "hub"
@@ -98,3 +106,5 @@ def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None
         linted = inline.run("lint", "atlas/plain", home=home, endpoint=hub.endpoint)
     assert (ended.returncode, linted.returncode) == (1, 0)
     assert ended.stdout.startswith("different\n")
+    assert "atlas/plain: reading its settings, and of weights the headers" in ended.stderr
+    assert hub.sent < len(weights) / 2

@@ -18,7 +18,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
-from generator.pipeline.comparison import Side, compared
+from generator.pipeline.comparison import Side, compared, drafted
 from tests.gguf_files import write
 
 Settings = dict[str, Any]
@@ -88,7 +88,7 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"rope_scaling": YARN}, {}, "rotation", "yarn scaling"),
     ({"rope_scaling": YARN}, {"rope_scaling": {**YARN, "attention_factor": 1.0}}, "rotation", ""),
     ({"head_dim": 32}, {}, "rotation", "32 of 32 components"),
-    ({"max_position_embeddings": 512}, {}, "context", "256 positions in A and 512 in B"),
+    ({"max_position_embeddings": 512}, {}, "context", "512 in B (max_position_emb"),
     ({"num_hidden_layers": 5}, {}, "n_layers", "5 layers in B"),
     ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
     ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
@@ -208,3 +208,49 @@ def test_what_has_no_part_in_common_cannot_be_compared() -> None:
 def test_unread_keys_are_listed_and_decide_nothing() -> None:
     found = between(config({**LLAMA, "rope_of_nobody": 3}), config(LLAMA))
     assert (found.verdict, found.unread) == ("equal", (("rope_of_nobody: 3",), ()))
+
+
+HEAD: Settings = {
+    **LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
+    "draft_vocab_size": 50, "max_position_embeddings": 128,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "kinds"),
+    [
+        (LLAMA, {**LLAMA, "num_hidden_layers": 2, "rope_theta": 1e4}, []),  # A model of its own.
+        (LLAMA, {**HEAD, "max_position_embeddings": 512}, []),
+        (LLAMA, HEAD, ["context"]),
+        ({**LLAMA, "rope_scaling": YARN}, HEAD, ["context", "rotation"]),
+        (BERT, {**HEAD, "max_position_embeddings": 512}, ["rotation_alone"]),
+    ],
+)
+def test_a_draft_reaches_as_far_as_its_target_and_a_head_turns_with_it(
+    target: Settings, draft: Settings, kinds: list[str]
+) -> None:
+    found = drafted(Side.of("A", config(target)), Side.of("B", config(draft)))
+    assert [one.kind for one in found.differences] == kinds
+    assert found.verdict == ("different" if kinds else "equal")
+    assert ("reads hidden states" in found.notes[0]) == ("draft_vocab_size" in draft)
+
+
+def test_a_draft_without_a_context_cannot_be_compared() -> None:
+    nobody = {"model_type": "nobody", "hidden_size": 8}
+    found = drafted(Side.of("A", config(LLAMA)), Side.of("B", config(nobody)))
+    assert (found.verdict, found.untold) == ("cannot be compared", ("B gives no context.",))
+
+
+def test_a_difference_names_the_keys_that_make_it(tmp_path: Path) -> None:
+    gemma = {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16}
+    header = {**GGUF, "attention.sliding_window": 16, "attention.key_length": 16,
+              "context_length": 128, "rope.freq_base": 1e4}  # fmt: skip
+    found = between(config(gemma), gguf(tmp_path, "gemma2", header))
+    named = {
+        "context": ("max_position_embeddings in config.json", "gemma2.context_length"),
+        "mixing": ("sliding_window in config.json", "gemma2.attention.sliding_window"),
+        "rotation": ("rope_theta in config.json", "gemma2.rope.freq_base in model.gguf"),
+    }
+    assert {one.kind for one in found.differences} == named.keys()
+    for one in found.differences:
+        assert all(key in one.text for key in named[one.kind])

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -58,11 +59,12 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
         again = inline.build(tmp_path, endpoint=server.endpoint).stdout
     assert "Two: compared with its original different, before equal" in flowing(again)
     assert (copies_in(tmp_path)["two"] or {})["differences"] == [
-        "The context is 32 positions in A and 64 positions in B."
+        "The context is 32 positions in A (max_position_embeddings in config.json) and 64 in B"
+        " (max_position_embeddings in config.json)."
     ]
-    page = (tmp_path / "out/site/copies.html").read_text(encoding="utf-8")
-    assert page.index("Different.") < page.index("The context is 32") < page.index("base 10,000")
-    svg = ET.fromstring((tmp_path / "out/site/badges/two.svg").read_bytes())  # noqa: S314 (ours)
+    page = unescape((tmp_path / "out/docs/copies.md").read_text(encoding="utf-8"))
+    assert all(said in page for said in ("Different.", "The context is 32", "base 10,000"))
+    svg = ET.fromstring((tmp_path / "out/docs/badges/two.svg").read_bytes())  # noqa: S314 (ours)
     assert "".join(svg.itertext()).endswith("different")
 
 
