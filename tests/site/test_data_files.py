@@ -138,7 +138,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     open_ends = {
         "unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers,
         "lint": [{"rule": "two-places", "level": "warning", "text": "It is given twice."}],
-        "use": None, "no_use": None,
+        "use": None, "no_use": None, "copy": None,
     }  # fmt: skip
     assert document == {
         **head,

@@ -12,6 +12,7 @@ from generator.contracts import (
     Mixer,
     Release,
     ReleasedCheckpoint,
+    ReleasedCopy,
     ReleasedEncoding,
     ReleasedMetric,
     Run,
@@ -432,13 +433,21 @@ OF_ATLAS = (
     UseMetric,
     Unmeasured,
     LintFinding,
+    Copy,
     TrainingRun,
     EncodingOfRun,
     LastOfRun,
     UnreadMember,
 )
 OF_RUNS = (RunFile, Run, RunMember, RunEncoding, RunMetric, RunUse)
-OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
+OF_RELEASES = (
+    ReleaseEntry,
+    Release,
+    ReleasedCheckpoint,
+    ReleasedCopy,
+    ReleasedEncoding,
+    ReleasedMetric,
+)
 COLUMNS: Mapping[str, str] = {
     "checkpoint": "Slug of the checkpoint, its name in addresses.",
     "title": "Title of the checkpoint, as the pages show it.",
