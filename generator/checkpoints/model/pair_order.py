@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Literal
 
+from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.stored_rotation import OTHER_MODELS
 from generator.checkpoints.model.tensor_names import in_order, words
 from generator.contracts import Encoding, Files, Json, ModelConfig
@@ -15,22 +16,6 @@ from generator.numerics.pair_order import Votes, sign_test, votes_for_halves
 PairOrder = Literal["adjacent", "halves"]
 Told = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
 BESIDE = "params.json"  # Original files of Meta and Mistral.
-# Model types in GGUF of which llama.cpp turns neighbours (llama_model_rope_type in src/
-# llama-model.cpp); its converter reorders rows that transformers has in halves.
-ADJACENT_IN_GGUF = frozenset(
-    {"arcee", "arctic", "baichuan", "bailingmoe", "chameleon", "cohere", "cohere2", "deepseek",
-     "deepseek2-ocr", "deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "glm",
-     "glm_moe_dsa", "granite", "granitemoe", "granitemoehybrid", "internlm2", "llada", "llama",
-     "llama4_text", "maincoder", "minicpm", "ministral3", "mistral4", "nemotron-nas", "neobert",
-     "olmo", "plm", "smollm3", "xverse"}
-)  # fmt: skip
-# Of these, transformers turns halves (rotate_half in modeling_llama.py and others), and so does
-# llama.cpp but for the former.
-HALVES = frozenset(
-    {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "gpt_oss", "granite", "llama", "mistral",
-     "mixtral", "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe",
-     "qwen3", "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
-)  # fmt: skip
 # Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
 QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
 KEYS = {"q_proj": "k_proj", "attn_q": "attn_k", "wq": "wk", "query": "key"}
@@ -47,12 +32,12 @@ def told(config: ModelConfig) -> Iterator[Told]:
         for name in PAIR_ORDER:
             if (is_adjacent := section.flag(name)) is not None:
                 yield "key", name, "adjacent" if is_adjacent else "halves"
-    family, is_gguf = config.text_model.family, config.source.endswith(".gguf")
+    family, is_gguf = config.text_model.family, config.source.endswith("gguf")
     if config.source == BESIDE:
         yield "params", BESIDE, "adjacent"
-    elif is_gguf and family in ADJACENT_IN_GGUF:
+    elif is_gguf and family in TURN_NEIGHBOURS_IN_GGUF:
         yield "gguf", family, "adjacent"
-    elif family in HALVES:
+    elif family in TURN_HALVES:
         yield "gguf" if is_gguf else "family", family, "halves"
 
 
