@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.hub.known_models import known_models
+from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.pair_order import pair_order, told
 from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
@@ -286,6 +288,15 @@ def test_the_format_tells_which_components_its_program_turns_together(
     model_type: str, source: str, orders: list[tuple[str, str, str]]
 ) -> None:
     assert list(told(ModelConfig({"model_type": model_type}, "own", source))) == orders
+
+
+@pytest.mark.parametrize("family", sorted(TURN_HALVES))
+def test_transformers_turns_halves_of_these_families(family: str) -> None:
+    from transformers.models.auto.configuration_auto import model_type_to_module_name
+
+    name = model_type_to_module_name(family)
+    module = import_module(f"transformers.models.{name}.modeling_{name}")
+    assert module.rotate_half(torch.arange(6.0)).tolist() == [-3.0, -4.0, -5.0, 0.0, 1.0, 2.0]
 
 
 def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:

@@ -197,9 +197,9 @@ TURN_NEIGHBOURS_IN_GGUF = frozenset(
 # Of these, transformers turns halves (rotate_half in modeling_llama.py and others), and so does
 # llama.cpp but for the former.
 TURN_HALVES = frozenset(
-    {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "gpt_oss", "granite", "llama", "mistral",
-     "mixtral", "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe",
-     "qwen3", "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
+    {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral",
+     "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
+     "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
 )  # fmt: skip
 
 
