@@ -2,25 +2,29 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.pair_order import by_weights, told
 from generator.contracts import Examined, Json, Rule
-from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Rotation
-
-# Original files of Meta and Mistral.
-BESIDE = "params.json"
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """What a key, or the format, says of it."""
+    """What a key, or the format, says of it, and what the weights do."""
     if not any(isinstance(one.form, Rotation) for one in examined.encodings):
         return
-    config = examined.files.config
-    for section in config.nested():
-        for name in PAIR_ORDER:
-            if (is_adjacent := section.flag(name)) is not None:
-                yield "by_key", {"key": name, "is_adjacent": is_adjacent}
-    if config.source == BESIDE:
-        yield "by_format", {"file": BESIDE}
+    said = list(told(examined.files.config))
+    for by, name, order in said:
+        if by != "family":
+            yield f"by_{by}", {"name": name, "order": order}
+    weighed = by_weights(examined.files, examined.encodings)
+    if weighed is not None and said and said[0][2] != weighed["order"]:
+        yield "contradicted", {"by": said[0][0], "name": said[0][1], **weighed}
+    elif weighed is not None:
+        yield "by_weights", weighed
 
 
-RULE = Rule(key="pair-order", levels={"by_key": "note", "by_format": "note"}, find=find)
+RULE = Rule(
+    key="pair-order",
+    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights"), "note"),
+            "contradicted": "error"},
+    find=find,
+)  # fmt: skip

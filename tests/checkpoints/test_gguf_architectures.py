@@ -13,6 +13,7 @@ from transformers import CONFIG_MAPPING
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.formats.gguf.families import MODEL_TYPES
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding
 from generator.pipeline.evidence import look_closely
@@ -64,6 +65,12 @@ def rotations(files: FolderFiles) -> dict[str, Encoding[Any]]:
 def test_every_architecture_is_of_a_config_class_or_known_to_be_of_none() -> None:
     types = {name: MODEL_TYPES.get(name, name) for name in MODEL_ARCH_NAMES.values()}
     assert {name for name, kind in types.items() if kind not in CONFIG_MAPPING} == WITHOUT_CLASS
+
+
+def test_pairs_of_neighbours_are_of_architectures_that_there_are() -> None:
+    """Of a file of DeepSeek-V3, of the architecture deepseek2, another setting tells the type."""
+    types = {MODEL_TYPES.get(name, name) for name in MODEL_ARCH_NAMES.values()}
+    assert types | {"deepseek_v3"} >= TURN_NEIGHBOURS_IN_GGUF
 
 
 # Layers without a window, of eight: load_arch_hparams of each architecture in src/models, and

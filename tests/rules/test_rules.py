@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.hub.known_models import known_models
-from generator.contracts import Files, LintFinding
+from generator.checkpoints.model.families import TURN_HALVES
+from generator.checkpoints.model.pair_order import pair_order, told
+from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
 from generator.pipeline import lint
 from generator.pipeline.evidence import look_closely
@@ -213,6 +216,87 @@ def test_stored_frequencies_are_compared_with_the_settings(
     name = "model.layers.0.self_attn.rotary_emb.inv_freq"
     files = folder(tmp_path, LLAMA, {name: frequencies.float()})
     assert ("stored-frequencies-differ" in {one.rule for one in found(files)}) == differs
+
+
+def projections(trained: str, *, noise: float = 0.5, n_keys: int = 2) -> dict[str, Any]:
+    """Queries and keys of four layers whose pairs are complex numbers: a key is its query times
+    one, and noise.
+    """
+    random = np.random.default_rng(1)
+
+    def rows(pairs: Any) -> Any:
+        parts = [pairs.real, pairs.imag]
+        both = np.concatenate(parts, 1) if trained == "halves" else np.stack(parts, 2)
+        return torch.from_numpy(both.reshape(-1, 64)).float()
+
+    def complex_numbers(*shape: int) -> Any:
+        return random.normal(size=shape) + 1j * random.normal(size=shape)
+
+    tensors = {}
+    for layer in range(4):
+        queries = complex_numbers(4, 8, 64)
+        keys = queries[:: 4 // n_keys] * complex_numbers(n_keys, 8, 1)
+        name = f"model.layers.{layer}.self_attn"
+        tensors[f"{name}.q_proj.weight"] = rows(queries)
+        tensors[f"{name}.k_proj.weight"] = rows(keys + noise * complex_numbers(n_keys, 8, 64))
+    return tensors
+
+
+@pytest.mark.parametrize(
+    ("trained", "settings", "level", "text"),
+    [("halves", {}, "note", "By the weights of queries and keys, the components of a rotation pair"
+      " are half a head apart"),
+     ("adjacent", {}, "error", "In the code of llama in transformers, the components of a rotation"
+      " pair are half a head apart, but by the weights of queries and keys they are adjacent"),
+     ("adjacent", {"rope_traditional": True}, "note", "pair are adjacent"),
+     ("halves", {"rope_traditional": True}, "error", "By rope_traditional, the components of a"
+      " rotation pair are adjacent, but by the weights of queries and keys they are half"),
+     ("adjacent", {"model_type": "cohere"}, "note", "pair are adjacent")],
+)  # fmt: skip
+def test_weights_tell_which_components_were_trained_as_pairs(
+    tmp_path: Path, trained: str, settings: Settings, level: str, text: str
+) -> None:
+    files = folder(tmp_path, {**LLAMA, **settings}, projections(trained))
+    said = [one for one in found(files) if one.rule == "pair-order" and "sign test" in one.text]
+    assert [one.level for one in said] == [level]
+    assert text in said[0].text
+    assert "comparisons in 4 layers say so" in said[0].text
+    encodings = look_closely(files).all
+    assert pair_order(files, encodings) == (trained, level == "error")
+
+
+def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
+    """Noise alone, heads of another size, and other shapes than those of matrices."""
+    untrained = projections("halves", noise=1e3)
+    cut = {name: values[:-3] for name, values in projections("halves").items()}
+    flat = {name: values.reshape(-1) for name, values in projections("halves").items()}
+    for index, tensors in enumerate((untrained, cut, flat)):
+        files = folder(tmp_path / str(index), LLAMA, tensors)
+        assert not [one for one in found(files) if one.rule == "pair-order"]
+        assert pair_order(files, look_closely(files).all) == ("halves", False)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "source", "orders"),
+    [("llama", "a.gguf", [("gguf", "llama", "adjacent")]),
+     ("qwen2", "a.gguf", [("gguf", "qwen2", "halves")]),
+     ("of_nobody", "a.gguf", []), ("of_nobody", "config.json", []),
+     ("llama", "params.json", [("params", "params.json", "adjacent")]),
+     ("llama", "config.json", [("family", "llama", "halves")])],
+)  # fmt: skip
+def test_the_format_tells_which_components_its_program_turns_together(
+    model_type: str, source: str, orders: list[tuple[str, str, str]]
+) -> None:
+    assert list(told(ModelConfig({"model_type": model_type}, "own", source))) == orders
+
+
+@pytest.mark.parametrize("family", sorted(TURN_HALVES))
+def test_transformers_turns_halves_of_these_families(family: str) -> None:
+    from transformers.models.auto.configuration_auto import model_type_to_module_name
+
+    name = model_type_to_module_name(family)
+    module = import_module(f"transformers.models.{name}.modeling_{name}")
+    assert module.rotate_half(torch.arange(6.0)).tolist() == [-3.0, -4.0, -5.0, 0.0, 1.0, 2.0]
 
 
 def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:

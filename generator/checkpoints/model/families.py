@@ -185,6 +185,22 @@ UNLESS: Mapping[str, tuple[str, object]] = {
     "zamba2": ("use_mem_rope", True),
     "granitemoehybrid": ("position_embedding_type", "rope"),
 }
+# Model types in GGUF of which llama.cpp turns neighbours (llama_model_rope_type in src/
+# llama-model.cpp); its converter reorders rows that transformers has in halves.
+TURN_NEIGHBOURS_IN_GGUF = frozenset(
+    {"arcee", "arctic", "baichuan", "bailingmoe", "chameleon", "cohere", "cohere2", "deepseek",
+     "deepseek2-ocr", "deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "glm",
+     "glm_moe_dsa", "granite", "granitemoe", "granitemoehybrid", "internlm2", "llada", "llama",
+     "llama4_text", "maincoder", "minicpm", "ministral3", "mistral4", "nemotron-nas", "neobert",
+     "olmo", "plm", "smollm3", "xverse"}
+)  # fmt: skip
+# Of these, transformers turns halves (rotate_half in modeling_llama.py and others), and so does
+# llama.cpp but for the former.
+TURN_HALVES = frozenset(
+    {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral",
+     "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
+     "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
+)  # fmt: skip
 
 
 def attends_without_encoding(config: ModelConfig) -> bool:

@@ -1,0 +1,94 @@
+"""Which components of a head a rotation turns together: neighbours, or those half a head apart."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Literal
+
+from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.stored_rotation import OTHER_MODELS
+from generator.checkpoints.model.tensor_names import in_order, words
+from generator.contracts import Encoding, Files, Json, ModelConfig
+from generator.contracts.model_config import PAIR_ORDER
+from generator.encodings import Form, Rotation
+from generator.numerics.pair_order import Votes, sign_test, votes_for_halves
+
+PairOrder = Literal["adjacent", "halves"]
+Told = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
+BESIDE = "params.json"  # Original files of Meta and Mistral.
+# Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
+QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
+KEYS = {"q_proj": "k_proj", "attn_q": "attn_k", "wq": "wk", "query": "key"}
+NOT_ITS_OWN = OTHER_MODELS | {"cross", "crossattention"}
+# Numbers that are read, so that a checkpoint on the Hub costs tens of megabytes; of a single layer,
+# twice as many.
+MOST_VALUES, MOST_LAYERS = 2**24, 8
+FALSE_ALARM = 1e-6
+
+
+def told(config: ModelConfig) -> Iterator[Told]:
+    """What a key, or the format, says, or else the code of the family."""
+    for section in config.nested():
+        for name in PAIR_ORDER:
+            if (is_adjacent := section.flag(name)) is not None:
+                yield "key", name, "adjacent" if is_adjacent else "halves"
+    family, is_gguf = config.text_model.family, config.source.endswith("gguf")
+    if config.source == BESIDE:
+        yield "params", BESIDE, "adjacent"
+    elif is_gguf and family in TURN_NEIGHBOURS_IN_GGUF:
+        yield "gguf", family, "adjacent"
+    elif family in TURN_HALVES:
+        yield "gguf" if is_gguf else "family", family, "halves"
+
+
+def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None:
+    """The order by up to ``MOST_LAYERS`` layers, with the votes for it and the probability of as
+    many by chance; None where they do not tell. errors: RowError
+    """
+    forms = [one.form for one in encodings if one.modality == "text"]
+    sizes = {(one.head_dim, one.rotary_dim) for one in forms if isinstance(one, Rotation)}
+    layers = _layers(files) if len(sizes) == 1 else {}
+    counts = [_votes(files, *layer, *size) for layer in layers.items() for size in sizes]
+    votes, total = (sum(each[index] for each in counts) for index in (0, 1))
+    order = "halves" if 2 * votes > total else "adjacent"
+    found = {"order": order, "votes": max(votes, total - votes), "total": total}
+    probability = sign_test(votes, total)
+    is_told = probability <= FALSE_ALARM
+    return {**found, "n_layers": len(layers), "probability": probability} if is_told else None
+
+
+def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairOrder | None, bool]:
+    """The order that a file has, None where nothing tells, and whether its weights contradict what
+    programs go by. errors: RowError
+    """
+    weighed, said = by_weights(files, encodings), next(told(files.config), (None,))[-1]
+    order = weighed["order"] if weighed else said
+    return order, said not in (None, order)
+
+
+def _layers(files: Files) -> Mapping[str, str]:
+    """Names of the projections of queries in layers from first to last, with those of keys."""
+    keys = {}
+    for name in files.tensors:
+        match = QUERIES.search(name)
+        if match and NOT_ITS_OWN.isdisjoint(words(name)) and "encoder_attn" not in name:
+            keys[name] = f"{match[1]}{KEYS[match[2]]}.weight"
+    names = in_order(name for name, key in keys.items() if key in files.tensors)
+    if not names:
+        return {}
+    n_values = sum(prod(files.tensors[name].shape) for name in (names[0], keys[names[0]])) or 1
+    n_layers = min(MOST_LAYERS, max(MOST_VALUES // n_values, n_values <= 2 * MOST_VALUES))
+    picked = [names[(2 * each + 1) * len(names) // (2 * n_layers)] for each in range(n_layers)]
+    return {name: keys[name] for name in picked}
+
+
+def _votes(files: Files, query: str, key: str, head_dim: int, rotary_dim: int) -> Votes:
+    """Of a layer; none unless both are matrices of whole heads."""
+    shape, of_keys = files.tensors[query].shape, files.tensors[key].shape
+    if len(shape) != 2 or shape[1:] != of_keys[1:] or 0 in (*shape, *of_keys):
+        return 0, 0
+    if of_keys[0] % head_dim or shape[0] % of_keys[0]:
+        return 0, 0
+    keys = files.tensor(key).reshape(-1, head_dim, shape[1])
+    queries = files.tensor(query).reshape(len(keys), -1, head_dim, shape[1])
+    return votes_for_halves(queries[:, :, :rotary_dim], keys[:, :rotary_dim])
