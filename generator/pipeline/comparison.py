@@ -13,6 +13,7 @@ import numpy as np
 
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.pair_order import pair_order
 from generator.contracts import (
     Comparison,
     Difference,
@@ -459,6 +460,13 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         ]  # fmt: skip
         if None not in given and given[0] != given[1]:
             yield Difference("pair_order", "", WORDS("pair_order", key=name, a=given[0]))
+    orders = [pair_order(side.files, side.found.all) for side in sides]
+    for side, (order, is_contradicted), (_, other) in zip(
+        sides, orders, orders[::-1], strict=True
+    ):
+        if is_contradicted and not other:
+            text = WORDS("pair_order_contradicted", side=side.name, order=order)
+            yield Difference("pair_order", "", text)
 
 
 def _magnitude(side: Side) -> float:

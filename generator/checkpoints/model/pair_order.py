@@ -20,8 +20,7 @@ BESIDE = "params.json"  # Original files of Meta and Mistral.
 QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
 KEYS = {"q_proj": "k_proj", "attn_q": "attn_k", "wq": "wk", "query": "key"}
 NOT_ITS_OWN = OTHER_MODELS | {"cross", "crossattention"}
-# Numbers that are read, so that a checkpoint on the Hub costs tens of megabytes; of a single layer,
-# twice as many.
+# Numbers that are read; of a single layer, twice as many.
 MOST_VALUES, MOST_LAYERS = 2**24, 8
 FALSE_ALARM = 1e-6
 
@@ -43,8 +42,11 @@ def told(config: ModelConfig) -> Iterator[Told]:
 
 def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None:
     """The order by up to ``MOST_LAYERS`` layers, with the votes for it and the probability of as
-    many by chance; None where they do not tell. errors: RowError
+    many by chance; None where they do not tell, and for those on the Hub, which are not brought
+    for that. errors: RowError
     """
+    if files.revision is not None:
+        return None
     forms = [one.form for one in encodings if one.modality == "text"]
     sizes = {(one.head_dim, one.rotary_dim) for one in forms if isinstance(one, Rotation)}
     layers = _layers(files) if len(sizes) == 1 else {}
