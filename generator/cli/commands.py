@@ -34,6 +34,7 @@ from generator.pipeline import (
     evaluate,
     find,
     local_pool,
+    model_details,
     models,
     plan,
     precomputed,
@@ -304,6 +305,7 @@ def schema(
 @app.command(hidden=True)
 def precompute() -> None:
     """Write the shipped tables, which hold what no list changes. This takes minutes."""
+    model_details.write()  # Which rows of models have.
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     precomputed.write(
         {

@@ -461,9 +461,7 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         if None not in given and given[0] != given[1]:
             yield Difference("pair_order", "", WORDS("pair_order", key=name, a=given[0]))
     orders = [pair_order(side.files, side.found.all) for side in sides]
-    for side, (order, is_contradicted), (_, other) in zip(
-        sides, orders, orders[::-1], strict=True
-    ):
+    for side, (order, is_contradicted), (_, other) in zip(sides, orders, orders[::-1], strict=True):
         if is_contradicted and not other:
             text = WORDS("pair_order_contradicted", side=side.name, order=order)
             yield Difference("pair_order", "", text)

@@ -10,13 +10,15 @@ from itertools import groupby
 from typing import Any
 
 from generator.checkpoints.hub.known_models import KnownModel, known_models
+from generator.checkpoints.model.kv_cache import kv_cache
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
-from generator.pipeline import observed
+from generator.pipeline import model_details, observed
 from generator.pipeline.find import look
 from generator.site.at_position import PositionOfModel, panel
 from generator.site.pictures.reach_bars import width_of
@@ -69,19 +71,28 @@ def row(model: KnownModel) -> dict[str, Any]:
         "model_type": config.text("model_type") or None,
         "inputs": _inputs(config),
         "context": _context(config),
+        "default_context": _default_context(config),
     }
     origin = {
         "reference": model.reference or None,
         "source": model.source,
         "from_knowledge": model.is_from_knowledge,
+        "native": model.native or None,
+        "extends": list(model.extends),
     }
     encodings, layers, reason = _read(model)
     position = _position(config, encodings, layers)
-    shown = _panel(config, encodings, layers)
+    details = model_details.of(model)
+    turning = [encoding for encoding in encodings if _turns(encoding)]
     return {
         **about,
         **position,
-        "at_position": shown,
+        "at_position": _panel(config, encodings, layers),
+        **_kept(config, layers),
+        "factors": [one.record.parameters["attention_factor"] for one in turning],
+        "origins": [details["origins"].get(one.key, {}) for one in turning],
+        "keys_of_layers": details["layers"],
+        "lint": [{"rule": rule, "text": text} for rule, text in details["lint"]],
         **origin,
         "check": observed.check(model.id, model.settings, position),
         "reason": reason,
@@ -147,6 +158,37 @@ def _context(config: ModelConfig) -> int | None:
     """The positions that the config gives, None where it gives none."""
     given = [config.size("n_positions"), *(config.anywhere.value(name) for name in CONTEXTS)]
     return next((value for value in given if isinstance(value, int) and value > 0), None)
+
+
+def _default_context(config: ModelConfig) -> int | None:
+    """That of the config class of the family, where the config itself gives none."""
+    if _context(config) is not None:
+        return None
+    try:
+        return resolved(config).config.size("n_positions")
+    except RowError:
+        return None
+
+
+def _kept(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
+    """What a decoder keeps of each position, and the largest number of keys that a query chooses;
+    null where that is not known.
+    """
+    try:
+        kept = kv_cache(resolved(config).config, layers)
+    except RowError:
+        kept = None
+    chosen = {layer.chosen for layer in layers if layer.chosen is not None}
+    return {
+        "cache": None
+        if kept is None
+        else [
+            {"layers": one.count, "values": one.values, "positions": one.positions,
+             "latent": one.is_latent}
+            for one in kept
+        ],
+        "chosen": max(chosen, default=None),
+    }  # fmt: skip
 
 
 def _position(
@@ -242,7 +284,7 @@ def _panel(
         for encoding in encodings
         if isinstance(encoding.form, Rotation)
     ]
-    return panel(_context(config), pairs, layers)
+    return panel(_context(config) or _default_context(config), pairs, layers)
 
 
 def _sees(context: int | None, layers: Sequence[Layer]) -> int | None:

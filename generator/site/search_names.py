@@ -45,6 +45,11 @@ def of_checkpoint(
     return SearchNames(_distinct(names), FIRST if outcome.readings else 1)
 
 
+def of_model(hub_id: str, family: str) -> SearchNames:
+    """The family, and both parts of its id."""
+    return SearchNames(_distinct((family, *hub_id.split("/"))), FIRST)
+
+
 def of_scheme(scheme: Scheme) -> SearchNames:
     """Its other names of one word, such as RoPE: words of longer ones stand for much else, too."""
     names = (scheme.key, *(IN_BRACKETS.sub("", name) for name in scheme.also))

@@ -133,8 +133,7 @@ def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
     dated = sorted(models, key=lambda model: model["month"] or "", reverse=True)
-    pages = pages_of(atlas)
-    return tuple(_row(model, titles, pages) for model in dated)
+    return tuple(_row(model, titles) for model in dated)
 
 
 def records(atlas: Atlas) -> list[Json]:
@@ -153,7 +152,12 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     return pages
 
 
-def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> KnownModelRow:
+def page_of(hub_id: str, ending: str = ".md") -> str:
+    """The page of a published config."""
+    return f"models/{hub_id.replace('/', '--')}{ending}"
+
+
+def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
@@ -162,11 +166,11 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Kn
     cells = (
         ModelCell(
             name,
-            address=pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
+            address=page_of(model["id"], ".html"),
             hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
         ),
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
-        _number(model["context"]),
+        _context(model),
         ModelCell(_position(model, titles)),
         ModelCell(
             "; ".join(_layers(model)) or "unknown", model["layers"] or None, hint=_check(model)
@@ -198,14 +202,18 @@ def _row(model: Json, titles: Mapping[str, str], pages: Mapping[str, str]) -> Kn
         tuple(titles.get(key, key) for key in schemes),
         (*kinds, *(word for word, is_so in further.items() if is_so)),
         tuple(INPUTS[name] for name in model["inputs"]),
-        model["context"] or 0,
+        model["context"] or model["default_context"] or 0,
         months[:4],
         model["maker"] or "",
         model["from_knowledge"],
     )
 
 
-def _number(value: int | None) -> ModelCell:
+def _context(model: Json) -> ModelCell:
+    """That of the config, or else of its config class, which is said."""
+    value, by_default = model["context"], model["default_context"]
+    if value is None and by_default is not None:
+        return ModelCell(f"{by_default:,}", by_default, hint=WORDS("by_default"))
     return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value)
 
 

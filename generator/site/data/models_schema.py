@@ -1,9 +1,12 @@
 """The records of models.json."""
 
+from typing import Any, NotRequired
+
 from typing_extensions import TypedDict
 
 from generator.contracts import Mixer
 from generator.site.at_position import LayersSeeing, PositionOfModel, TurningOfModel
+from generator.site.data.schema import Origin
 
 
 class RotationOfModel(TypedDict):
@@ -65,6 +68,56 @@ class CheckOfModel(TypedDict):
     """What differs; null if nothing does."""
 
 
+class CacheOfLayers(TypedDict):
+    """What layers that are alike keep of each position while a model writes, in models.json."""
+
+    layers: int
+    """Number of these layers."""
+    values: int
+    """Numbers that one of them keeps for a position."""
+    positions: int | None
+    """Last positions of which they keep them; null for all."""
+    latent: bool
+    """Whether these numbers are a latent from which keys and values are made."""
+
+
+class NoteOnModel(TypedDict):
+    """What `lint` says of a model, in models.json."""
+
+    rule: str
+    """Key of the rule."""
+    text: str
+    """A sentence."""
+
+
+class NativeLength(TypedDict):
+    """Length that the maker of a model states, in models.json."""
+
+    length: int
+    """Positions."""
+    source: str
+    """Address of the statement."""
+    date: str | None
+    """Its month, as YYYY-MM; null where that is not known."""
+
+
+class Extension(TypedDict):
+    """What the maker of a model publishes for more positions, in models.json."""
+
+    to: int
+    """Positions that are reached by it."""
+    rope_parameters: NotRequired[dict[str, Any]]
+    """Settings of the rotation, to be set in place of those of the config."""
+    way: NotRequired[str]
+    """Another way, in words."""
+    by: str
+    """What kind of document says so."""
+    source: str
+    """Address of that document."""
+    date: str | None
+    """Its month, as YYYY-MM; null where that is not known."""
+
+
 class PublishedModel(TypedDict):
     """A model with a published config, in models.json."""
 
@@ -90,6 +143,8 @@ class PublishedModel(TypedDict):
     """What it reads: “text”, “image” or “audio”."""
     context: int | None
     """Configured context in positions; null where the config gives none."""
+    default_context: int | None
+    """Default of its config class in transformers, if the config gives no context; else null."""
     trained: int | None
     """Declared original length: original_max_position_embeddings; null without one."""
     schemes: list[str]
@@ -112,6 +167,20 @@ class PublishedModel(TypedDict):
     """Number of layers with attention in which nothing encodes position."""
     at_position: PositionOfModel | None
     """Its rotations and limits; null without a rotation of text or a configured context."""
+    cache: list[CacheOfLayers] | None
+    """What its decoder keeps of each position; null for what has no decoder alone, and where it is
+    not known.
+    """
+    chosen: int | None
+    """Most keys that a query chooses, in layers that attend to chosen keys; null without any."""
+    factors: list[float]
+    """Factor of cosine and sine of each of `rotations`."""
+    origins: list[dict[str, Origin]]
+    """Where the parameters of each of `rotations` come from, as in atlas.json."""
+    keys_of_layers: list[str]
+    """Keys of the config from which its layers follow."""
+    lint: list[NoteOnModel]
+    """What programs may get wrong about it, as `lint` says."""
     sinks: bool
     """Whether attention has sinks in addition to its keys."""
     temperature: bool
@@ -122,6 +191,10 @@ class PublishedModel(TypedDict):
     """Where the config is published."""
     from_knowledge: bool
     """Whether the config was entered from knowledge, without a copy of the file."""
+    native: NativeLength | None
+    """Length that its maker states; null where none is known."""
+    extends: list[Extension]
+    """What its maker publishes for more positions than the config gives."""
     check: CheckOfModel | None
     """Whether its code agrees; null where the entry is newer than the check."""
     reason: str | None
@@ -148,4 +221,8 @@ OF_MODELS = (
     TurningOfModel,
     LayersSeeing,
     CheckOfModel,
+    CacheOfLayers,
+    NoteOnModel,
+    NativeLength,
+    Extension,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json
-from generator.site.data.models import UNKNOWN, pages_of, records
+from generator.site.data.models import UNKNOWN, page_of, records
 from generator.site.pictures.layer_strips import KINDS, strokes
 from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
 
@@ -27,11 +27,14 @@ class Stroke:
         return f"pa-layer-{self.kind}{' pa-layer-bare' if self.is_bare else ''}"
 
 
+Strip = tuple[int, tuple[Stroke, ...]]  # Its number of layers, and their strokes.
+
+
 @dataclass(frozen=True)
 class SightRow:
     """A model.
 
-    address: of its page in this atlas, "" without one; hint: its maker and its month
+    address: of its page; hint: its maker and its month
     sees: positions that a layer reaches by itself, None where that is not known
     context, trained: configured and declared original positions, None without; note: on what is not
         known, "" without one; windows: the width of each limit as text, and in which layers
@@ -47,21 +50,21 @@ class SightRow:
     note: str
     windows: tuple[tuple[str, str], ...]
     bars: tuple[ReachBar, ...]
-    stacks: tuple[tuple[int, tuple[Stroke, ...]], ...]
+    stacks: tuple[Strip, ...]
 
 
 def sight_rows(atlas: Atlas) -> tuple[SightRow, ...]:
     """Every model, the one that sees farthest first, those of unknown length last."""
-    pages = pages_of(atlas)
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
     models.sort(key=lambda model: model["sees"] or 0, reverse=True)
-    return tuple(_row(model, pages) for model in models)
+    return tuple(sight_row(model) for model in models)
 
 
-def _row(model: Json, pages: dict[str, str]) -> SightRow:
+def sight_row(model: Json) -> SightRow:
+    """A model as in models.json."""
     return SightRow(
         model["id"].rpartition("/")[2],
-        pages.get(model["id"]) or pages.get(model["reference"] or "", ""),
+        page_of(model["id"], ".html"),
         " · ".join(text for text in (model["maker"], model["month"]) if text),
         model["sees"],
         model["context"],
@@ -92,7 +95,7 @@ def _bars(model: Json) -> Iterator[ReachBar]:
             yield ReachBar(f"{kind.capitalize()}, in {where}", kind, limit["keys"])
 
 
-def _strip(stack: Json) -> tuple[int, tuple[Stroke, ...]]:
+def _strip(stack: Json) -> Strip:
     layers, groups = stack["layers"], stack["groups"]
     return len(layers), tuple(
         Stroke(KINDS[group["kinds"][0]], group["without_encoding"], line)

@@ -1,0 +1,91 @@
+"""What a decoder keeps of each position while it writes: keys and values, or what these are made
+of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Layer, ModelConfig
+from generator.contracts.layer_map import LIMITED
+
+# Names of the number of heads for keys and values, in configs of transformers and of model authors.
+N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", "num_query_groups")
+GROUPS = "multi_query_group_num"  # ChatGLM's, where multi_query_attention is on.
+ALONE = ("multi_query", "multi_query_attention")  # One head for keys and values where it is on.
+DECODER = "decoder"
+KEEPING = frozenset({"full", "sliding", "chunked", "sparse"})
+WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one size at any length
+
+
+@dataclass(frozen=True)
+class KeptLayers:
+    """Layers that keep alike.
+
+    count: of them; values: numbers for each position, in one layer
+    positions: the last ones, of which it keeps them; None for all
+    is_latent: whether these are a latent from which keys and values are made (MLA)
+    """
+
+    count: int
+    values: int
+    positions: int | None
+    is_latent: bool = False
+
+
+def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[KeptLayers, ...] | None:
+    """The layers of a decoder that keep something of each position, alike ones together, the first
+    first; None where that is not known, and for what has no decoder alone.
+
+    Source: heads · (components of a key + of a value) numbers; with a latent (DeepSeek-V2, arXiv
+    2405.04434, section 2.1.2) kv_lora_rank + qk_rope_head_dim
+
+    errors: RowError
+    """
+    known = KEEPING | WITHOUT
+    if not layers or any(
+        layer.part != DECODER or layer.is_of_unknown_width or not known.issuperset(layer.mixers)
+        for layer in layers
+    ):
+        return None
+    of_text = config.text_model
+    n_own = len(layers) - (of_text.integer("num_kv_shared_layers") or 0)
+    found: dict[tuple[int, int | None, bool], int] = {}
+    for layer in layers[:n_own]:
+        if not KEEPING.isdisjoint(layer.mixers):
+            key = (
+                _values(of_text.of_layer(layer.index), layer),
+                _positions(layer),
+                config.is_latent,
+            )
+            found[key] = found.get(key, 0) + 1
+    return tuple(KeptLayers(count, *key) for key, count in found.items())
+
+
+def _positions(layer: Layer) -> int | None:
+    """The width of its window or chunk."""
+    is_limited = LIMITED.issuperset({*layer.mixers} - WITHOUT)
+    return layer.before + 1 if is_limited and layer.before is not None else None
+
+
+def _values(config: ModelConfig, layer: Layer) -> int:
+    if config.is_latent:
+        return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
+    is_global = "full" in layer.mixers
+    heads = (is_global and config.count("num_global_key_value_heads")) or _n_kv_heads(config)
+    size = (is_global and config.count("global_head_dim")) or config.head_dim
+    return heads * (size + (config.count("v_head_dim") or size))
+
+
+def _n_kv_heads(config: ModelConfig) -> int:
+    for name in N_KV_HEADS:
+        found = next((n for each in config.nested(2) if (n := each.count(name))), None)
+        if found and not (name == "num_kv_heads" and _is_alone(config)):
+            return found
+    if _is_alone(config):
+        return config.count(GROUPS) or 1
+    return config.needed("n_heads")
+
+
+def _is_alone(config: ModelConfig) -> bool:
+    """Whether its heads share keys and values; in Falcon's code only without the new decoder."""
+    return any(config.flag(name) for name in ALONE) and not config.flag("new_decoder_architecture")

@@ -1,0 +1,72 @@
+"""Of each published config, which of its keys make what the page of its model says, and what
+``lint`` finds in it: shipped, since each key has to be changed for the one.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from generator.checkpoints.hub.known_models import KnownModel, known_models
+from generator.contracts import EncodingRecord, Origin
+from generator.errors import RowError
+from generator.pipeline import lint
+from generator.pipeline.evidence import evidence, look_closely
+from generator.pipeline.precomputed import FOLDER
+
+FILE = FOLDER / "details.json"
+NOTHING: Mapping[str, Any] = {"origins": {}, "layers": [], "lint": []}
+
+
+def of(model: KnownModel) -> Mapping[str, Any]:
+    """origins: of each parameter of each rotation, by its key; layers: keys that these follow from;
+    lint: rule and sentence of each finding; without anything for a config that is newer than the
+    file.
+    """
+    found = _shipped().get(model.id, {})
+    return found if found.get("of") == _digest(model) else NOTHING
+
+
+def made(model: KnownModel) -> dict[str, Any]:
+    """As ``of``, with the digest of the config."""
+    try:
+        found = look_closely(model.files)
+    except RowError:
+        return {"of": _digest(model), **NOTHING}
+    records = [encoding.record for encoding in found.all]
+    keys = evidence(model.files.config).keys.get("", {})
+    return {
+        "of": _digest(model),
+        "origins": {one.key: _origins(one) for one in records if one.origins},
+        "layers": list(keys.get("layers", ())),
+        "lint": [[one.rule, one.text] for one in lint.findings(model.files, found)],
+    }
+
+
+def _origins(record: EncodingRecord) -> dict[str, Any]:
+    return {name: _origin(origin) for name, origin in record.origins.items()}
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {"keys": list(origin.keys), "default_of": origin.default_of or None}
+
+
+def write() -> None:
+    """Ship those of all published configs, one a line."""
+    found = {model.id: made(model) for model in known_models()}
+    rows = (
+        f"{json.dumps(name)}:{json.dumps(row, ensure_ascii=False)}" for name, row in found.items()
+    )
+    FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    _shipped.cache_clear()
+
+
+def _digest(model: KnownModel) -> str:
+    return sha256(json.dumps(model.settings, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
+def _shipped() -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found

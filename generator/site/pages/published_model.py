@@ -1,0 +1,93 @@
+"""A page for each published config: what its settings say, what a context costs, and what its maker
+publishes for longer ones.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Json, Page, PageKind
+from generator.site.data.models import KINDS, page_of, pages_of, records
+from generator.site.data.reach import SightRow, Strip, sight_row
+from generator.site.search_names import of_model
+from generator.text import pattern
+
+LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
+OF_LIMITS = re.compile("window|sliding|chunk|pattern|layer_types")  # keys
+BYTES = (("bf16", 2), ("fp8", 1))  # of a number
+
+
+@dataclass(frozen=True)
+class Group:
+    """Layers of a stack that are alike. css: of their colour; kinds: how they mix positions, in
+    words; keys: of a window or chunk
+    """
+
+    css: str
+    count: int
+    layers: str
+    kinds: str
+    keys: int | None
+    is_bare: bool
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """A page of each model."""
+    titles = {scheme.key: scheme.title for scheme in atlas.schemes}
+    measured = pages_of(atlas)
+    return [_page(model, titles, measured) for model in records(atlas)]
+
+
+def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page:
+    owner, _, name = model["id"].rpartition("/")
+    sight = sight_row(model)
+    context = {
+        "model": model,
+        "owner": owner,
+        "name": name,
+        "titles": titles,
+        "stacks": list(_stacks(model, sight)),
+        "costs": _costs(model),
+        "bytes": BYTES,
+        "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
+        "measured": measured.get(model["id"]) or measured.get(model["reference"] or "", ""),
+        "found": of_model(model["id"], model["model_type"] or ""),
+    }
+    return Page(page_of(model["id"]), "published_model.md.jinja", context)
+
+
+def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Group]]]:
+    """Each stack of layers with its name, its strip, and its groups."""
+    for stack, strip in zip(model["stacks"], sight.stacks, strict=True):
+        _, strokes = strip
+        groups = []
+        for number, (group, stroke) in enumerate(zip(stack["groups"], strokes, strict=True)):
+            indices = [at for at, own in enumerate(stack["layers"]) if own == number]
+            kinds = " and ".join(KINDS[kind] for kind in group["kinds"])
+            which = pattern(indices)
+            bare = group["without_encoding"]
+            groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
+        yield stack["part"], strip, groups
+
+
+def _costs(model: Json) -> list[tuple[int, int]]:
+    """Numbers that all layers keep at some lengths, up to the context; none where that is not
+    known.
+    """
+    context = model["context"] or model["default_context"] or 0
+    lengths = sorted({length for length in LENGTHS if length < context} | {context} - {0})
+    if not model["cache"]:
+        return []
+    return [
+        (
+            length,
+            sum(
+                one["layers"] * one["values"] * min(length, one["positions"] or length)
+                for one in model["cache"]
+            ),
+        )
+        for length in lengths
+    ]
+
+
+PAGE = PageKind("published_models", pages)
