@@ -14,7 +14,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Files, Json, Layer
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
-from generator.encodings import Form, NoEncoding, Rotation
+from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
@@ -96,6 +96,22 @@ class Side:
             key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
         }
         return found
+
+    @property
+    def context(self) -> int | None:
+        """Its context by its settings, without the rows of a table that are no positions where
+        these count them (514 of RoBERTa's 512 positions); None where they do not give it.
+        """
+        configured = self.files.config.size("n_positions")
+        tables = (
+            one.form
+            for one in self.encodings.values()
+            if one.is_of_words and isinstance(one.form, PositionTable)
+        )
+        return next(
+            (form.shape[0] for form in tables if form.first_row + form.shape[0] == configured),
+            configured,
+        )
 
     @property
     def is_open(self) -> bool:
@@ -184,7 +200,7 @@ def _renamed(one: Side, other: Side) -> Side:
 
 
 def _of_lengths(sides: Sides) -> Iterator[Difference]:
-    a, b = (side.files.config.size("n_positions") for side in sides)
+    a, b = (side.context for side in sides)
     if a and b and a != b:
         yield Difference("context", "", WORDS("context", a=a, b=b))
 
@@ -225,7 +241,7 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
 
 def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int | None]:
     """Its ways of mixing positions, and how far it sees within the context."""
-    context = side.files.config.size("n_positions") or math.inf
+    context = side.context or math.inf
     before, after = (
         None if reach is None or reach >= context - 1 else reach
         for reach in (layer.before, layer.after)

@@ -199,6 +199,23 @@ def test_a_part_that_one_side_has_alone_is_named_and_no_difference() -> None:
     assert "vision: only in A" in found.notes
 
 
+@pytest.mark.parametrize("length", [64, 63])
+def test_rows_before_the_first_position_are_no_context(tmp_path: Path, length: int) -> None:
+    """A GGUF of RoBERTa has its 64 positions alone, of 66 rows (XLMRobertaModel in llama.cpp's
+    conversion/bert.py).
+    """
+    rows = np.random.default_rng(0).normal(size=(66, 8))
+    settings = {**BERT, "model_type": "roberta", "max_position_embeddings": 66, "pad_token_id": 1}
+    name = "roberta.embeddings.position_embeddings.weight"
+    one = weights(tmp_path / "one", settings, {name: torch.from_numpy(rows.copy()).float()})
+    header = {"block_count": 1, "context_length": length, "embedding_length": 8,
+              "attention.head_count": 2, "feed_forward_length": 16, "vocab_size": 100}  # fmt: skip
+    (tmp_path / "other").mkdir()
+    other = gguf(tmp_path / "other", "bert", header, tensors={"position_embd.weight": rows[2:]})
+    texts = [each.text for each in between(one, other).differences]
+    assert texts == ([] if length == 64 else ["The context is 64 positions in A and 63 in B."])
+
+
 def test_what_has_no_part_in_common_cannot_be_compared() -> None:
     vit = {"model_type": "vit", "hidden_size": 16, "num_attention_heads": 2,
            "num_hidden_layers": 1, "image_size": 32, "patch_size": 16}  # fmt: skip
