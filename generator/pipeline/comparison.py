@@ -189,14 +189,25 @@ def _renamed(one: Side, other: Side) -> Side:
     if len(texts[0]) != 1 or len(texts[1]) != 1 or OF_UNKNOWN_FAMILY not in texts[0] | texts[1]:
         return other
     [new], [old] = texts
+    encodings = {
+        key: replace(each, part=new) if each.part == old else each
+        for key, each in other.encodings.items()
+    }
     return replace(
         other,
-        encodings={
-            key: replace(each, part=new) if each.part == old else each
-            for key, each in other.encodings.items()
+        encodings={each.key: each for each in encodings.values()},
+        layers={
+            new if part == old else part: [_with_keys(each, encodings) for each in layers]
+            for part, layers in other.layers.items()
         },
-        layers={new if part == old else part: each for part, each in other.layers.items()},
     )
+
+
+def _with_keys(layer: Layer, renamed: Mapping[str, Encoding[Form]]) -> Layer:
+    """A layer with the keys that its encodings have now. renamed: encodings, by former keys"""
+    if layer.encodings is None:
+        return layer
+    return replace(layer, encodings=tuple(renamed[key].key for key in layer.encodings))
 
 
 def _of_lengths(sides: Sides) -> Iterator[Difference]:

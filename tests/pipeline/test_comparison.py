@@ -130,6 +130,20 @@ def test_a_rule_and_its_stored_factors_are_equal(tmp_path: Path) -> None:
     assert between(config(settings), stored).verdict == "equal"
 
 
+@pytest.mark.parametrize(("base", "verdict"), [(1e6, "equal as far as both files tell"),
+                                              (1e4, "different")])  # fmt: skip
+def test_a_rotation_of_an_unknown_family_is_compared_in_either_order(
+    tmp_path: Path, base: float, verdict: str
+) -> None:
+    inv_freq = torch.from_numpy(Rotation(base, 16, 16, 256).frequencies.copy()).float()
+    for order in (1, -1):
+        alone = weights(tmp_path / str(order), {}, {"rotary_emb.inv_freq": inv_freq})
+        (tmp_path / str(order) / "config.json").unlink()
+        found = between(*(config(LLAMA), alone)[::order])
+        assert found.verdict == verdict
+        assert [one.kind for one in found.differences] == ["rotation"] * (base == 1e4)
+
+
 BERT: Settings = {
     "model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
     "vocab_size": 100, "max_position_embeddings": 32, "intermediate_size": 16,
