@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.stored_rotation import stored_rotation
 from generator.contracts import Encoding, Files, Json, Layer
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
@@ -437,8 +438,23 @@ def _untold(
             if not _has_numbers(encoding) and all((part, scheme) in each for each in beside):
                 title = scheme_of(encoding).title
                 yield WORDS("numbers_unread", side=side.name, part=part, scheme=title)
+        if (tensor := _stored_otherwise(side)) is not None:
+            yield WORDS("stored_otherwise", side=side.name, tensor=tensor)
         if not side.layers:
             yield WORDS("no_layers", side=side.name, family=side.files.config.family)
+
+
+def _stored_otherwise(side: Side) -> str | None:
+    """The tensor whose frequencies no rotation of its settings has, if there is one: an ONNX graph
+    turns by it, a model of transformers does not.
+    """
+    has_both = side.rotations and side.files.config.settings
+    stored = stored_rotation(side.files) if has_both else None
+    if stored is None or any(
+        stored.equals(one.form.frequencies) for one in side.rotations.values()
+    ):
+        return None
+    return stored.name
 
 
 def _alone(sides: Sides) -> Iterator[str]:

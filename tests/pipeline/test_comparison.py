@@ -144,6 +144,19 @@ def test_a_rotation_of_an_unknown_family_is_compared_in_either_order(
         assert [one.kind for one in found.differences] == ["rotation"] * (base == 1e4)
 
 
+@pytest.mark.parametrize(("base", "untold"), [(1e6, 0), (1e4, 1)])
+def test_stored_frequencies_that_are_not_those_of_the_settings_are_told(
+    tmp_path: Path, base: float, untold: int
+) -> None:
+    stored = torch.from_numpy(Rotation(base, 16, 16, 256).frequencies.copy()).float()
+    other = weights(tmp_path / "other", LLAMA, {"model.rotary_emb.inv_freq": stored})
+    found = between(config(LLAMA), other)
+    assert found.untold == untold * (
+        "model.rotary_emb.inv_freq in B has other frequencies than its settings give, which are"
+        " compared.",
+    )
+
+
 BERT: Settings = {
     "model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
     "vocab_size": 100, "max_position_embeddings": 32, "intermediate_size": 16,
