@@ -36,6 +36,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
+SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
 
 
@@ -249,6 +250,8 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
         yield "rotation_alone", keys
     elif keys[0] and _turn_otherwise(keys, sides):
         yield "rotation", keys
+    elif keys[0] and _longer_otherwise(keys, sides):
+        yield "longer", keys
 
 
 def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int | None]:
@@ -278,6 +281,33 @@ def _turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
         or not np.allclose(angles[0], angles[1], rtol=CLOSE, atol=0.0)
         or not math.isclose(*factors, rel_tol=CLOSE)
     )
+
+
+def _longer_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
+    """Whether LongRoPE turns longer texts by other ratios, or other texts by them."""
+    one, other = _longer_forms(keys, sides)
+    if not (one.has_two_lists or other.has_two_lists):
+        return False
+    return (
+        one.short != other.short
+        or len(one.long_factors) != len(other.long_factors)
+        or not np.allclose(one.long_factors, other.long_factors, rtol=CLOSE, atol=0.0)
+    )
+
+
+def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]:
+    """The first rotation of each."""
+    return [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
+
+
+def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
+    """Beyond which position the ratios of longer texts hold in each, and the ends of these."""
+    return {
+        name: {"beyond": form.short, "ends": (min(form.long_factors), max(form.long_factors))}
+        if form.long_factors
+        else None
+        for name, form in zip("ab", _longer_forms(keys, sides), strict=True)
+    }
 
 
 def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -322,6 +352,7 @@ _MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
     "mixing": _mixing,
     "rotation": _turning,
     "rotation_alone": _alone_in,
+    "longer": _longer,
 }
 
 
@@ -404,10 +435,10 @@ def _of_schemes(
 
 
 def _of_settings(sides: Sides) -> Iterator[Difference]:
-    """Factors on all logits, and orders of pairs, where both files give them."""
-    a, b = (_magnitude(side) for side in sides)
-    if not math.isclose(a, b, rel_tol=CLOSE):
-        yield Difference("magnitude", "", WORDS("magnitude", a=a, b=b))
+    """Factors on all logits, orders of pairs and their axes, where both files give them."""
+    factors = [_magnitude(side) for side in sides]
+    if not math.isclose(*factors, rel_tol=CLOSE):
+        yield Difference("magnitude", "", WORDS("magnitude", a=factors[0], b=factors[1]))
     for name in PAIR_ORDER:
         given = [
             next((flag for each in side.files.config.nested()
@@ -416,6 +447,15 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         ]  # fmt: skip
         if None not in given and given[0] != given[1]:
             yield Difference("pair_order", "", WORDS("pair_order", key=name, a=given[0]))
+    sections = [
+        next((list(found) for each in side.files.config.nested()
+              if (found := each.listed(SECTIONS))), None)
+        for side in sides
+    ]  # fmt: skip
+    if None not in sections and sections[0] != sections[1]:
+        a, b = ([str(size) for size in each] for each in sections if each is not None)
+        text = WORDS("sections", key=SECTIONS, a=a, b=b)
+        yield Difference("sections", "", text)
 
 
 def _magnitude(side: Side) -> float:

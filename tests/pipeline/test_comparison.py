@@ -31,6 +31,10 @@ GGUF: Settings = {
     "rope.freq_base": 1e6, "vocab_size": 100,
 }  # fmt: skip
 YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+LONG: Settings = {
+    "rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [4.0] * 7 + [8.0],
+    "original_max_position_embeddings": 64,
+}  # fmt: skip
 LLAMA_3: Settings = {
     "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
@@ -93,6 +97,10 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
     ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
      "sliding within 8 positions"),
+    ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
+     "longer", "beyond 64 positions by 4 to 8 in A and beyond 64 positions by 4 to 16 in B"),
+    ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},
+     "sections", "2, 3 and 3 pairs"),
     ({"rope_traditional": True}, {"rope_traditional": False}, "pair_order",
      "half a head apart in A"),
 ]  # fmt: skip
