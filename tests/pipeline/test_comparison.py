@@ -116,6 +116,14 @@ def test_each_setting_that_is_broken_is_named(
     assert text in found.differences[0].text
 
 
+def test_a_gguf_without_the_number_of_rotated_components_rotates_all(tmp_path: Path) -> None:
+    """As llama-model.cpp reads it, though a GLM-4 of transformers rotates half."""
+    settings = {**LLAMA, "model_type": "glm4", "head_dim": 16, "partial_rotary_factor": 0.5}
+    found = between(config(settings), gguf(tmp_path, "glm4", {**GGUF, "attention.key_length": 16}))
+    assert [one.kind for one in found.differences] == ["rotation"]
+    assert "16 of 16 components (glm4.rope.freq_base" in found.differences[0].text
+
+
 def test_how_fast_angles_part_is_that_of_the_pair_that_parts_fastest() -> None:
     """Of bases 10,000 and 1,000,000 over 8 pairs, the second: 1e4^(-1/8) - 1e6^(-1/8) is 0.316 -
     0.178 = 0.138, and π / 0.138 = 22.7.
