@@ -14,6 +14,7 @@ import numpy as np
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.pair_order import pair_order
+from generator.checkpoints.model.stored_rotation import stored_rotation
 from generator.contracts import (
     Comparison,
     Difference,
@@ -27,7 +28,7 @@ from generator.contracts import (
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
-from generator.encodings import Form, NoEncoding, Rotation
+from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
@@ -48,6 +49,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
+SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
 # Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
 OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)
@@ -87,6 +89,22 @@ class Side:
             key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
         }
         return found
+
+    @property
+    def context(self) -> int | None:
+        """Its context by its settings, without the rows of a table that are no positions where
+        these count them (514 of RoBERTa's 512 positions); None where they do not give it.
+        """
+        configured = self.files.config.size("n_positions")
+        tables = (
+            one.form
+            for one in self.encodings.values()
+            if one.is_of_words and isinstance(one.form, PositionTable)
+        )
+        return next(
+            (form.shape[0] for form in tables if form.first_row + form.shape[0] == configured),
+            configured,
+        )
 
     @property
     def is_open(self) -> bool:
@@ -173,7 +191,7 @@ def drafted(target: Side, draft: Side) -> Comparison:
     same angles.
     """
     sides = target, draft
-    a, b = (side.files.config.size("n_positions") for side in sides)
+    a, b = (side.context for side in sides)
     differences = [] if not (a and b) or b >= a else [*_of_lengths(sides)]
     untold = [WORDS("no_context", side=side.name) for side, one in zip(sides, (a, b), strict=True)
               if not one]  # fmt: skip
@@ -221,18 +239,29 @@ def _renamed(one: Side, other: Side) -> Side:
     if len(texts[0]) != 1 or len(texts[1]) != 1 or OF_UNKNOWN_FAMILY not in texts[0] | texts[1]:
         return other
     [new], [old] = texts
+    encodings = {
+        key: replace(each, part=new) if each.part == old else each
+        for key, each in other.encodings.items()
+    }
     return replace(
         other,
-        encodings={
-            key: replace(each, part=new) if each.part == old else each
-            for key, each in other.encodings.items()
+        encodings={each.key: each for each in encodings.values()},
+        layers={
+            new if part == old else part: [_with_keys(each, encodings) for each in layers]
+            for part, layers in other.layers.items()
         },
-        layers={new if part == old else part: each for part, each in other.layers.items()},
     )
 
 
+def _with_keys(layer: Layer, renamed: Mapping[str, Encoding[Form]]) -> Layer:
+    """A layer with the keys that its encodings have now. renamed: encodings, by former keys"""
+    if layer.encodings is None:
+        return layer
+    return replace(layer, encodings=tuple(renamed[key].key for key in layer.encodings))
+
+
 def _of_lengths(sides: Sides) -> Iterator[Difference]:
-    a, b = (side.files.config.size("n_positions") for side in sides)
+    a, b = (side.context for side in sides)
     if a and b and a != b:
         keys = [_keys_of(side.files.config, "n_positions") for side in sides]
         yield Difference("context", "", WORDS("context", a=a, b=b, keys=keys))
@@ -277,11 +306,13 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
         yield "rotation_alone", keys
     elif keys[0] and _turn_otherwise(keys, sides):
         yield "rotation", keys
+    elif keys[0] and _longer_otherwise(keys, sides):
+        yield "longer", keys
 
 
 def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int | None]:
     """Its ways of mixing positions, and how far it sees within the context."""
-    context = side.files.config.size("n_positions") or math.inf
+    context = side.context or math.inf
     before, after = (
         None if reach is None or reach >= context - 1 else reach
         for reach in (layer.before, layer.after)
@@ -306,6 +337,33 @@ def _turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
         or not np.allclose(angles[0], angles[1], rtol=CLOSE, atol=0.0)
         or not math.isclose(*factors, rel_tol=CLOSE)
     )
+
+
+def _longer_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
+    """Whether LongRoPE turns longer texts by other ratios, or other texts by them."""
+    one, other = _longer_forms(keys, sides)
+    if not (one.has_two_lists or other.has_two_lists):
+        return False
+    return (
+        one.short != other.short
+        or len(one.long_factors) != len(other.long_factors)
+        or not np.allclose(one.long_factors, other.long_factors, rtol=CLOSE, atol=0.0)
+    )
+
+
+def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]:
+    """The first rotation of each."""
+    return [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
+
+
+def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
+    """Beyond which position the ratios of longer texts hold in each, and the ends of these."""
+    return {
+        name: {"beyond": form.short, "ends": (min(form.long_factors), max(form.long_factors))}
+        if form.long_factors
+        else None
+        for name, form in zip("ab", _longer_forms(keys, sides), strict=True)
+    }
 
 
 def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -366,6 +424,7 @@ _MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
     "mixing": _mixing,
     "rotation": _turning,
     "rotation_alone": _alone_in,
+    "longer": _longer,
 }
 
 
@@ -448,10 +507,10 @@ def _of_schemes(
 
 
 def _of_settings(sides: Sides) -> Iterator[Difference]:
-    """Factors on all logits, and orders of pairs, where both files give them."""
-    a, b = (_magnitude(side) for side in sides)
-    if not math.isclose(a, b, rel_tol=CLOSE):
-        yield Difference("magnitude", "", WORDS("magnitude", a=a, b=b))
+    """Factors on all logits, orders of pairs and their axes, where both files give them."""
+    factors = [_magnitude(side) for side in sides]
+    if not math.isclose(*factors, rel_tol=CLOSE):
+        yield Difference("magnitude", "", WORDS("magnitude", a=factors[0], b=factors[1]))
     for name in PAIR_ORDER:
         given = [
             next((flag for each in side.files.config.nested()
@@ -465,6 +524,15 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         if is_contradicted and not other:
             text = WORDS("pair_order_contradicted", side=side.name, order=order)
             yield Difference("pair_order", "", text)
+    sections = [
+        next((list(found) for each in side.files.config.nested()
+              if (found := each.listed(SECTIONS))), None)
+        for side in sides
+    ]  # fmt: skip
+    if None not in sections and sections[0] != sections[1]:
+        a, b = ([str(size) for size in each] for each in sections if each is not None)
+        text = WORDS("sections", key=SECTIONS, a=a, b=b)
+        yield Difference("sections", "", text)
 
 
 def _magnitude(side: Side) -> float:
@@ -487,8 +555,23 @@ def _untold(
             if not _has_numbers(encoding) and all((part, scheme) in each for each in beside):
                 title = scheme_of(encoding).title
                 yield WORDS("numbers_unread", side=side.name, part=part, scheme=title)
+        if (tensor := _stored_otherwise(side)) is not None:
+            yield WORDS("stored_otherwise", side=side.name, tensor=tensor)
         if not side.layers:
             yield WORDS("no_layers", side=side.name, family=side.files.config.family)
+
+
+def _stored_otherwise(side: Side) -> str | None:
+    """The tensor whose frequencies no rotation of its settings has, if there is one: an ONNX graph
+    turns by it, a model of transformers does not.
+    """
+    has_both = side.rotations and side.files.config.settings
+    stored = stored_rotation(side.files) if has_both else None
+    if stored is None or any(
+        stored.equals(one.form.frequencies) for one in side.rotations.values()
+    ):
+        return None
+    return stored.name
 
 
 def _alone(sides: Sides) -> Iterator[str]:

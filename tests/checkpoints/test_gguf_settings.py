@@ -119,8 +119,11 @@ SAID: list[tuple[str, Settings, dict[str, Any], Settings]] = [
     ("llama", {}, WORDS, {"vocab_size": 7}),
     ("llama", {"tokenizer.ggml.tokens": ["a"] * 5}, WORDS, {"vocab_size": 5}),
     ("llama", {**ROTARY, "rope.scale_linear": 4.0}, {},
-     {"rope_parameters": {"rope_theta": 50_000.0, "rope_type": "linear", "factor": 4.0}}),
-    ("llama", ROTARY, ONES, {"rope_parameters": {"rope_theta": 50_000.0, "rope_type": "default"}}),
+     {"rope_parameters": {"rope_theta": 50_000.0, "partial_rotary_factor": 1.0,
+                          "rope_type": "linear", "factor": 4.0}}),
+    ("llama", ROTARY, ONES,
+     {"rope_parameters": {"rope_theta": 50_000.0, "partial_rotary_factor": 1.0,
+                          "rope_type": "default"}}),
 ]  # fmt: skip
 
 

@@ -31,6 +31,10 @@ GGUF: Settings = {
     "rope.freq_base": 1e6, "vocab_size": 100,
 }  # fmt: skip
 YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+LONG: Settings = {
+    "rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [4.0] * 7 + [8.0],
+    "original_max_position_embeddings": 64,
+}  # fmt: skip
 LLAMA_3: Settings = {
     "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
@@ -93,6 +97,10 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
     ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
      "sliding within 8 positions"),
+    ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
+     "longer", "beyond 64 positions by 4 to 8 in A and beyond 64 positions by 4 to 16 in B"),
+    ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},
+     "sections", "2, 3 and 3 pairs"),
     ({"rope_traditional": True}, {"rope_traditional": False}, "pair_order",
      "half a head apart in A"),
 ]  # fmt: skip
@@ -106,6 +114,14 @@ def test_each_setting_that_is_broken_is_named(
     assert found.verdict == "different"
     assert [one.kind for one in found.differences] == [kind]
     assert text in found.differences[0].text
+
+
+def test_a_gguf_without_the_number_of_rotated_components_rotates_all(tmp_path: Path) -> None:
+    """As llama-model.cpp reads it, though a GLM-4 of transformers rotates half."""
+    settings = {**LLAMA, "model_type": "glm4", "head_dim": 16, "partial_rotary_factor": 0.5}
+    found = between(config(settings), gguf(tmp_path, "glm4", {**GGUF, "attention.key_length": 16}))
+    assert [one.kind for one in found.differences] == ["rotation"]
+    assert "16 of 16 components (glm4.attention.key_length" in found.differences[0].text
 
 
 def test_how_fast_angles_part_is_that_of_the_pair_that_parts_fastest() -> None:
@@ -128,6 +144,33 @@ def test_a_rule_and_its_stored_factors_are_equal(tmp_path: Path) -> None:
               "context_length": 131_072}  # fmt: skip
     stored = gguf(tmp_path, "llama", header, tensors={"rope_freqs.weight": factors})
     assert between(config(settings), stored).verdict == "equal"
+
+
+@pytest.mark.parametrize(("base", "verdict"), [(1e6, "equal as far as both files tell"),
+                                              (1e4, "different")])  # fmt: skip
+def test_a_rotation_of_an_unknown_family_is_compared_in_either_order(
+    tmp_path: Path, base: float, verdict: str
+) -> None:
+    inv_freq = torch.from_numpy(Rotation(base, 16, 16, 256).frequencies.copy()).float()
+    for order in (1, -1):
+        alone = weights(tmp_path / str(order), {}, {"rotary_emb.inv_freq": inv_freq})
+        (tmp_path / str(order) / "config.json").unlink()
+        found = between(*(config(LLAMA), alone)[::order])
+        assert found.verdict == verdict
+        assert [one.kind for one in found.differences] == ["rotation"] * (base == 1e4)
+
+
+@pytest.mark.parametrize(("base", "untold"), [(1e6, 0), (1e4, 1)])
+def test_stored_frequencies_that_are_not_those_of_the_settings_are_told(
+    tmp_path: Path, base: float, untold: int
+) -> None:
+    stored = torch.from_numpy(Rotation(base, 16, 16, 256).frequencies.copy()).float()
+    other = weights(tmp_path / "other", LLAMA, {"model.rotary_emb.inv_freq": stored})
+    found = between(config(LLAMA), other)
+    assert found.untold == untold * (
+        "model.rotary_emb.inv_freq in B has other frequencies than its settings give, which are"
+        " compared.",
+    )
 
 
 BERT: Settings = {
@@ -197,6 +240,24 @@ def test_a_part_that_one_side_has_alone_is_named_and_no_difference() -> None:
     found = between(config(whole), config(text))
     assert found.differences == ()
     assert "vision: only in A" in found.notes
+
+
+@pytest.mark.parametrize("length", [64, 63])
+def test_rows_before_the_first_position_are_no_context(tmp_path: Path, length: int) -> None:
+    """A GGUF of RoBERTa has its 64 positions alone, of 66 rows (XLMRobertaModel in llama.cpp's
+    conversion/bert.py).
+    """
+    rows = np.random.default_rng(0).normal(size=(66, 8))
+    settings = {**BERT, "model_type": "roberta", "max_position_embeddings": 66, "pad_token_id": 1}
+    name = "roberta.embeddings.position_embeddings.weight"
+    one = weights(tmp_path / "one", settings, {name: torch.from_numpy(rows.copy()).float()})
+    header = {"block_count": 1, "context_length": length, "embedding_length": 8,
+              "attention.head_count": 2, "feed_forward_length": 16, "vocab_size": 100}  # fmt: skip
+    (tmp_path / "other").mkdir()
+    other = gguf(tmp_path / "other", "bert", header, tensors={"position_embd.weight": rows[2:]})
+    texts = [each.text for each in between(one, other).differences]
+    assert len(texts) == (length != 64)
+    assert all(text.startswith("The context is 64 positions in A (") for text in texts)
 
 
 def test_what_has_no_part_in_common_cannot_be_compared() -> None:

@@ -96,7 +96,10 @@ def llama3_factors(
 
 
 def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
-    """The share of rotated components of a head, where the file gives their number."""
+    """The share of rotated components of a head: all, where the file does not give their number
+    (llama-model.cpp), whatever the family has in transformers; empty where a setting of latent
+    attention gives it.
+    """
     sizes = (
         settings.get(name)
         for name in ("global_head_dim", "head_dim", "hidden_size", "num_attention_heads")
@@ -104,7 +107,11 @@ def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, f
     full, head_dim, width, heads = (positive(size) for size in sizes)
     head_dim = full or head_dim or (width // heads if width and heads else None)
     turned = positive(given.get("dimension_count"))
-    if not turned or not head_dim or turned > head_dim or "qk_rope_head_dim" in settings:
+    if "qk_rope_head_dim" in settings:
+        return {}
+    if given.get("dimension_count") is None:
+        return {SHARE: 1.0}
+    if not turned or not head_dim or turned > head_dim:
         return {}
     share = turned / head_dim
     return {SHARE: (share if int(share * head_dim) == turned else math.nextafter(share, 1.0))}

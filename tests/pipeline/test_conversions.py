@@ -1,0 +1,259 @@
+"""Twins from conversions that other programs made: each is equal, and with one setting of the copy
+broken, the difference is named. tests/fixtures/conversions/README.md names the programs.
+"""
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import numpy_helper
+from safetensors.torch import load_file, save_file
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.contracts import Comparison, Files
+from generator.numerics.arrays import Array
+from generator.pipeline.comparison import Side, compared
+from tests.gguf_files import close
+
+FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
+Settings = dict[str, Any]
+Change = Callable[[Array], Array]
+
+
+def between(one: Files, other: Files) -> Comparison:
+    return compared(Side.of("A", one), Side.of("B", other))
+
+
+def original(name: str) -> Files:
+    folder = FIXTURES / name
+    if (folder / "model.safetensors").exists():
+        return FolderFiles(folder, "own", Choice(name="model.safetensors"))
+    return ConfigAlone(json.loads((folder / "config.json").read_text("utf-8")), "own")
+
+
+def copied(name: str, folder: Path) -> Path:
+    """The folder of a conversion, where it may be changed."""
+    shutil.copytree(FIXTURES / name / "copy", folder)
+    for packed in folder.glob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed.unlink()
+    return folder
+
+
+def check(found: Comparison, kind: str, text: str) -> None:
+    assert found.verdict == "different"
+    assert [one.kind for one in found.differences] == [kind]
+    assert text in found.differences[0].text
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What is changed in a GGUF file: settings by the ends of their keys, tensors (None: it is left
+    out), or the architecture.
+    """
+
+    settings: Settings = field(default_factory=dict)
+    tensors: Mapping[str, Change | None] = field(default_factory=dict)
+    architecture: str = ""
+
+    def write(self, source: Path, path: Path) -> None:
+        read = gguf.GGUFReader(source)
+        old = read.fields["general.architecture"].contents()
+        new = self.architecture or old
+        writer = gguf.GGUFWriter(path, new)
+        for key, stored in read.fields.items():
+            if not key.startswith("GGUF.") and key != "general.architecture":
+                end = key.removeprefix(f"{old}.")
+                value = self.settings.get(end, stored.contents())
+                inner = stored.types[-1] if len(stored.types) > 1 else None
+                name = key if end == key else f"{new}.{end}"
+                writer.add_key_value(name, value, stored.types[0], inner)
+        for tensor in read.tensors:
+            change = self.tensors.get(tensor.name, np.asarray)
+            if change is not None:
+                writer.add_tensor(tensor.name, change(tensor.data), raw_dtype=tensor.tensor_type)
+        close(writer, path)
+
+
+def shifted(table: Array) -> Array:
+    return np.roll(table, 1, axis=0)
+
+
+def doubled(values: Array) -> Array:
+    return 2 * values
+
+
+LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
+    ("llama3", Broken(tensors={"rope_freqs.weight": None}), "rotation", "llama3 scaling"),
+    ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "factor 1.208"),
+    ("phi3_longrope", Broken(tensors={"rope_factors_long.weight": doubled}), "longer",
+     "by 1 to 4 in A and beyond 64 positions by 2 to 8 in B"),
+    ("gemma3", Broken({"attention.sliding_window": 32}), "mixing",
+     "In 5 of 6 layers of the decoder (0–4), attention is sliding within 16"),
+    ("gpt_oss", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
+    ("gpt_oss", Broken(tensors={"blk.1.attn_sinks.weight": doubled}), "values", "Attention sinks"),
+    ("smollm3", Broken(architecture="llama"), "rotation_alone",
+     "In 1 of 4 layers of the decoder (3), B has"),
+    ("qwen2vl", Broken({"rope.dimension_sections": [1, 1, 2, 0]}), "sections", "1, 1 and 2"),
+    ("gpt2", Broken(tensors={"position_embd.weight": shifted}), "values",
+     "Learned table (decoder)"),
+    ("roberta", Broken({"context_length": 34}), "context", "34 in B"),
+    ("t5", Broken(tensors={"enc.blk.0.attn_rel_b.weight": doubled}), "values",
+     "Learned relative bias (encoder) differs"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "broken", "kind", "text"), LLAMA_CPP)
+def test_gguf_by_llama_cpp(tmp_path: Path, name: str, broken: Broken, kind: str, text: str) -> None:
+    folder, choice = FIXTURES / f"llama_cpp_{name}", Choice(name="model.gguf")
+    one = original(folder.name)
+    assert between(one, FolderFiles(folder, "own", choice)).verdict == "equal"
+    broken.write(folder / "model.gguf", tmp_path / "model.gguf")
+    check(between(one, FolderFiles(tmp_path, "own", choice)), kind, text)
+
+
+def with_setting(folder: Path, *keys: str, value: object) -> None:
+    """Set a value of config.json, by the keys that lead to it."""
+    whole = json.loads((folder / "config.json").read_text("utf-8"))
+    inner = whole
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    (folder / "config.json").write_text(json.dumps(whole), "utf-8")
+
+
+def with_tensor(folder: Path, name: str) -> None:
+    """Shift a tensor by a row."""
+    tensors = load_file(folder / "model.safetensors")
+    tensors[name] = tensors[name].roll(1, 0)
+    save_file(tensors, folder / "model.safetensors")
+
+
+def with_initializer(folder: Path, name: str) -> None:
+    """Shift a tensor of an ONNX graph by a row."""
+    model = onnx.load(folder / "model.onnx")
+    [tensor] = [one for one in model.graph.initializer if one.name == name]
+    tensor.CopyFrom(numpy_helper.from_array(shifted(numpy_helper.to_array(tensor)), name))
+    onnx.save(model, folder / "model.onnx")
+
+
+def scaling(folder: Path) -> None:
+    with_setting(folder, "rope_parameters", "factor", value=4.0)
+
+
+def length(folder: Path) -> None:
+    with_setting(folder, "n_positions", value=16)
+
+
+def base(folder: Path) -> None:
+    with_setting(folder, "rope_theta", value=1e4)
+
+
+def gpt_table(folder: Path) -> None:
+    with_tensor(folder, "transformer.wpe.weight")
+
+
+def bert_table(folder: Path) -> None:
+    with_initializer(folder, "embeddings.position_embeddings.weight")
+
+
+COPIES: list[tuple[str, Callable[[Path], None], str, str]] = [
+    ("mlx_lm_llama3", scaling, "rotation", "llama3 scaling"),
+    ("mlx_lm_starcoder", gpt_table, "values", "Learned table (decoder)"),
+    ("peft_gpt2", gpt_table, "values", "Learned table (decoder)"),
+    ("quanto_gpt2", length, "context", "16 in B"),
+    ("compressed_tensors_llama3", scaling, "rotation", "llama3 scaling"),
+    ("optimum_bert", bert_table, "values", "Learned table (encoder)"),
+    ("optimum_llama", base, "rotation", "base 10,000"),
+]
+
+
+@pytest.mark.parametrize(("name", "breaks", "kind", "text"), COPIES)
+def test_copies_by_other_programs(
+    tmp_path: Path, name: str, breaks: Callable[[Path], None], kind: str, text: str
+) -> None:
+    one, folder = original(name), copied(name, tmp_path / "copy")
+    assert between(one, FolderFiles(folder, "own")).verdict == "equal"
+    breaks(folder)
+    check(between(one, FolderFiles(folder, "own")), kind, text)
+
+
+def test_an_onnx_graph_alone_is_equal_as_far_as_it_tells(tmp_path: Path) -> None:
+    folder = copied("optimum_bert", tmp_path / "copy")
+    (folder / "config.json").unlink()
+    found = between(original("optimum_bert"), FolderFiles(folder, "own", Choice(name="model.onnx")))
+    assert found.verdict == "equal as far as both files tell"
+    assert "The layers of B are not known, because its family (unknown) is not." in found.untold
+    bert_table(folder)
+    broken = FolderFiles(folder, "own", Choice(name="model.onnx"))
+    check(between(original("optimum_bert"), broken), "values", "Learned table (encoder)")
+
+
+OLD: list[tuple[Settings, tuple[str, ...], object, str]] = [
+    ({"model_type": "llama", "rope_theta": 5e5, "rope_scaling": {"type": "linear", "factor": 4.0}},
+     ("rope_parameters", "factor"), 2.0, "linear scaling"),
+    ({"model_type": "qwen3", "rope_theta": 1e6, "head_dim": 16, "rope_scaling": {
+        "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}},
+     ("rope_parameters", "rope_theta"), 1e4, "base 10,000"),
+    ({"model_type": "gemma3_text", "rope_theta": 1e6, "rope_local_base_freq": 1e4, "head_dim": 16,
+      "sliding_window": 16}, ("rope_parameters", "sliding_attention", "rope_theta"), 5e4,
+     "(0–4), the rotation has base 10,000"),
+    ({"model_type": "phi", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+     ("rope_parameters", "partial_rotary_factor"), 1.0, "8 of 16 components"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "keys", "value", "text"), OLD)
+def test_settings_that_transformers_5_saves_in_its_own_form(
+    tmp_path: Path, old: Settings, keys: tuple[str, ...], value: object, text: str
+) -> None:
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 6,
+             "num_key_value_heads": 4, "vocab_size": 100,
+             "max_position_embeddings": 256}  # fmt: skip
+    given = sizes | old
+    AutoConfig.for_model(**json.loads(json.dumps(given))).save_pretrained(tmp_path)
+    saved = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    assert "rope_parameters" in saved
+    assert between(ConfigAlone(given, "own"), ConfigAlone(saved, "own")).verdict == "equal"
+    with_setting(tmp_path, *keys, value=value)
+    saved = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    check(between(ConfigAlone(given, "own"), ConfigAlone(saved, "own")), "rotation", text)
+
+
+@pytest.mark.parametrize(("size", "dtype"), [("2KB", torch.float32), ("1GB", torch.bfloat16)])
+def test_shards_and_half_precision_by_transformers(
+    tmp_path: Path, size: str, dtype: torch.dtype
+) -> None:
+    one = original("peft_gpt2")
+    model = AutoModelForCausalLM.from_pretrained(FIXTURES / "peft_gpt2", dtype=dtype)
+    model.save_pretrained(tmp_path / "copy", max_shard_size=size)
+    files = FolderFiles(tmp_path / "copy", "own")
+    assert (tmp_path / "copy/model.safetensors.index.json").exists() == (size == "2KB")
+    assert between(one, files).verdict == "equal"
+    with torch.no_grad():
+        model.transformer.wpe.weight.copy_(model.transformer.wpe.weight.roll(1, 0))
+    model.save_pretrained(tmp_path / "broken", max_shard_size=size)
+    check(between(one, FolderFiles(tmp_path / "broken", "own")), "values", "Learned table")
+
+
+def test_a_file_of_torch(tmp_path: Path) -> None:
+    tensors = load_file(FIXTURES / "peft_gpt2/model.safetensors")
+    shutil.copy(FIXTURES / "peft_gpt2/config.json", tmp_path)
+    torch.save(tensors, tmp_path / "pytorch_model.bin")
+    one, choice = original("peft_gpt2"), Choice(pickle=True)
+    assert between(one, FolderFiles(tmp_path, "own", choice)).verdict == "equal"
+    [name] = [name for name in tensors if name.endswith("wpe.weight")]
+    torch.save({**tensors, name: tensors[name][:16]}, tmp_path / "pytorch_model.bin")
+    check(between(one, FolderFiles(tmp_path, "own", choice)), "shape", "32 × 8 numbers in A")
