@@ -25,6 +25,11 @@ class KnownModel:
     reference: the folder of ``references`` with the same settings, "" for most
     parameters: their number in all and of those active for a token, as 671B, and what says so;
         empty where the name alone may
+    extends: the ways that its maker publishes to serve more tokens than it was trained on, each
+        with the length it goes to, its settings or its words, and its source; empty where none is
+        known
+    native: the length that its maker states as trained or usable, with its source; None where that
+        is not known
     """
 
     id: str
@@ -36,6 +41,8 @@ class KnownModel:
     dated_by: str
     reference: str
     parameters: Json
+    extends: tuple[Json, ...] = ()
+    native: Json | None = None
 
     @property
     def files(self) -> ConfigAlone:
@@ -72,4 +79,6 @@ def _read(name: str) -> KnownModel:
         published.get("by", ""),
         record.get("reference", ""),
         record.get("parameters", {}),
+        tuple(record.get("extends", ())),
+        record.get("native"),
     )
