@@ -77,7 +77,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "reference": model.reference or None,
         "source": model.source,
         "from_knowledge": model.is_from_knowledge,
-        "native": model.native or None,
+        "native": model.native,
         "extends": list(model.extends),
     }
     encodings, layers, reason = _read(model)

@@ -11,6 +11,12 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
 - ``published`` (optional): the ``month`` of its publication, as YYYY-MM, and ``by`` what that is
   known: a paper of this very model ("arXiv 2304.01373"), "its name" or "its announcement".
 - ``reference`` (optional): the folder of ``references`` that repeats its settings.
+- ``extends`` (optional): what its maker publishes to serve more tokens than it was trained on, one
+  record a way: ``to``, the length; ``rope_parameters``, as published but with ``rope_type`` for the
+  older ``type``, or ``way``, words in place of settings; ``by``, the document; ``source``, its
+  address; ``date``, its month as YYYY-MM, or null.
+- ``native`` (optional): the ``length`` that its maker states as trained or usable, with ``source``
+  and ``date`` likewise.
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
   position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
@@ -49,7 +55,8 @@ SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "propo
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
 LAYERS = ("num_decoder_layers", "decoder_layers", "num_hidden_layers", "num_layers", "n_layers",
           "n_layer", "num_blocks")  # The decoder's own first.  # fmt: skip
-OPTIONAL = {"maker", "published", "from_knowledge", "reference", "expected", "parameters"}
+OPTIONAL = {"maker", "published", "from_knowledge", "reference", "expected", "parameters",
+            "extends", "native"}  # fmt: skip
 FACTS = {"rotation", "before", "bias", "table"}
 OF_ROTATION = {"layers", "base", "rotary_dim", "scaling"}
 FILES = sorted(CONFIGS.glob("*.json"))
@@ -109,6 +116,27 @@ def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:
         total, active = (float(given[part].removesuffix("B")) for part in ("total", "active"))
         if active >= total or not re.fullmatch(r"arXiv \d{4}\.\d{5}", given["by"]):
             yield "parameters"
+    if not all(_is_way(way) for way in record.get("extends", ())) or record.get("extends") == []:
+        yield "extends"
+    if "native" in record and not _is_stated(record["native"], "length", set()):
+        yield "native"
+
+
+def _is_way(record: dict[str, Any]) -> bool:
+    """Whether a way to serve more tokens has settings or words, and its document."""
+    how = {"rope_parameters", "way"} & set(record)
+    typed = "rope_type" in record.get("rope_parameters", {"rope_type"})
+    return len(how) == 1 and typed and _is_stated(record, "to", how | {"by"})
+
+
+def _is_stated(record: dict[str, Any], length: str, others: set[str]) -> bool:
+    """Whether a length has a source and a month, or null for the month."""
+    return (
+        set(record) == {length, "source", "date"} | others
+        and isinstance(record[length], int)
+        and record["source"].startswith("https://")
+        and re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", record["date"] or "2000-01") is not None
+    )
 
 
 def _is_month(name: str, published: dict[str, str]) -> bool:

@@ -23,10 +23,13 @@ class KnownModel:
     maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
         says so: a paper or its name; both "" where that is not known
     reference: the folder of ``references`` with the same settings, "" for most
-    native: the length that its maker states, and settings that its maker publishes for more
-        positions than its config has, each with a source; empty where none is known
     parameters: their number in all and of those active for a token, as 671B, and what says so;
         empty where the name alone may
+    extends: the ways that its maker publishes to serve more tokens than it was trained on, each
+        with the length it goes to, its settings or its words, and its source; empty where none is
+        known
+    native: the length that its maker states as trained or usable, with its source; None where that
+        is not known
     """
 
     id: str
@@ -38,8 +41,8 @@ class KnownModel:
     dated_by: str
     reference: str
     parameters: Json
-    native: Json
-    extends: tuple[Json, ...]
+    extends: tuple[Json, ...] = ()
+    native: Json | None = None
 
     @property
     def files(self) -> ConfigAlone:
@@ -76,6 +79,6 @@ def _read(name: str) -> KnownModel:
         published.get("by", ""),
         record.get("reference", ""),
         record.get("parameters", {}),
-        record.get("native", {}),
         tuple(record.get("extends", ())),
+        record.get("native"),
     )
