@@ -10,12 +10,13 @@ from itertools import groupby
 from typing import Any
 
 from generator.checkpoints.hub.known_models import KnownModel, known_models
-from generator.checkpoints.model.kv_cache import kv_cache
+from generator.checkpoints.model.kv_cache import kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
+from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline import model_details, observed
@@ -77,6 +78,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "reference": model.reference or None,
         "source": model.source,
         "from_knowledge": model.is_from_knowledge,
+        "text_section": next((name for name in TEXT if config.section(name)), None),
         "native": model.native,
         "extends": list(model.extends),
     }
@@ -174,8 +176,11 @@ def _kept(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
     """What a decoder keeps of each position, and the largest number of keys that a query chooses;
     null where that is not known.
     """
+    whole, heads = resolved(config).config, None
     try:
-        kept = kv_cache(resolved(config).config, layers)
+        kept = kv_cache(whole, layers)
+        if kept and not whole.is_latent:
+            heads = n_kv_heads(whole.text_model)
     except RowError:
         kept = None
     chosen = {layer.chosen for layer in layers if layer.chosen is not None}
@@ -187,6 +192,7 @@ def _kept(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
              "latent": one.is_latent}
             for one in kept
         ],
+        "heads_for_keys": heads,
         "chosen": max(chosen, default=None),
     }  # fmt: skip
 

@@ -16,6 +16,7 @@ from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
 from generator.site.data import files, models
 from generator.site.pages import known_models as models_page
+from generator.site.pages import published_model
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
 
@@ -114,11 +115,15 @@ def test_what_is_not_known_is_said_so(atlas: Atlas) -> None:
     assert (encoding.text, base.text) == ("unknown", "–")
 
 
-def test_rows_lead_to_pages_of_checkpoints_by_id_and_by_reference(atlas: Atlas) -> None:
-    addresses = {row.id: row.cells[0].address for row in models.rows(atlas)}
-    assert {name: address for name, address in addresses.items() if address} == {
-        "meta-llama/Llama-3.1-8B-Instruct": "checkpoints/ours.html",
-        "EleutherAI/pythia-160m": "checkpoints/pythia.html",
+def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: Atlas) -> None:
+    addresses = [row.cells[0].address for row in models.rows(atlas)]
+    own = {page.path.replace(".md", ".html"): page for page in published_model.pages(atlas)}
+    assert sorted(addresses) == sorted(own)
+    assert {
+        name: page.context["measured"] for name, page in own.items() if page.context["measured"]
+    } == {
+        "models/meta-llama--Llama-3.1-8B-Instruct.html": "checkpoints/ours.html",
+        "models/EleutherAI--pythia-160m.html": "checkpoints/pythia.html",
     }
 
 

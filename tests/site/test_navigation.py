@@ -114,7 +114,7 @@ def test_a_page_shows_the_entry_it_belongs_to(
 
 def test_a_page_of_a_list_stands_with_the_number_of_its_entries(site: Path) -> None:
     html = _html(site / "timeline.html")
-    assert _texts(html, ".pa-subtabs a")[:2] == ["Measured models", "All configs (1,024)"]
+    assert _texts(html, ".pa-subtabs a")[:2] == ["Measured models", "All models (1,024)"]
 
 
 def test_a_page_of_a_section_shows_the_section_and_its_pages(site: Path) -> None:

@@ -12,7 +12,7 @@ from generator.contracts.layer_map import LIMITED
 N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", "num_query_groups")
 GROUPS = "multi_query_group_num"  # ChatGLM's, where multi_query_attention is on.
 ALONE = ("multi_query", "multi_query_attention")  # One head for keys and values where it is on.
-DECODER = "decoder"
+DECODER, ENCODER = "decoder", "encoder"  # of text
 KEEPING = frozenset({"full", "sliding", "chunked", "sparse"})
 WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one size at any length
 
@@ -42,15 +42,16 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[KeptLayers, 
     errors: RowError
     """
     known = KEEPING | WITHOUT
-    if not layers or any(
-        layer.part != DECODER or layer.is_of_unknown_width or not known.issuperset(layer.mixers)
+    own = [layer for layer in layers if layer.part == DECODER]
+    if not own or any(
+        layer.part == ENCODER or layer.is_of_unknown_width or not known.issuperset(layer.mixers)
         for layer in layers
     ):
         return None
     of_text = config.text_model
-    n_own = len(layers) - (of_text.integer("num_kv_shared_layers") or 0)
+    n_own = len(own) - (of_text.integer("num_kv_shared_layers") or 0)
     found: dict[tuple[int, int | None, bool], int] = {}
-    for layer in layers[:n_own]:
+    for layer in own[:n_own]:
         if not KEEPING.isdisjoint(layer.mixers):
             key = (
                 _values(of_text.of_layer(layer.index), layer),
@@ -70,13 +71,15 @@ def _positions(layer: Layer) -> int | None:
 def _values(config: ModelConfig, layer: Layer) -> int:
     if config.is_latent:
         return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
-    is_global = "full" in layer.mixers
-    heads = (is_global and config.count("num_global_key_value_heads")) or _n_kv_heads(config)
-    size = (is_global and config.count("global_head_dim")) or config.head_dim
-    return heads * (size + (config.count("v_head_dim") or size))
+    kind = "global_" if "full" in layer.mixers else "swa_"  # Gemma 4; MiMo 2
+    heads = config.first(f"num_{kind}key_value_heads", f"{kind}num_key_value_heads")
+    size = config.count(f"{kind}head_dim") or config.head_dim
+    of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=size)
+    return (heads or n_kv_heads(config)) * (size + int(of_value))
 
 
-def _n_kv_heads(config: ModelConfig) -> int:
+def n_kv_heads(config: ModelConfig) -> int:
+    """Heads for keys and values of a layer that has no number of its own. errors: RowError"""
     for name in N_KV_HEADS:
         found = next((n for each in config.nested(2) if (n := each.count(name))), None)
         if found and not (name == "num_kv_heads" and _is_alone(config)):

@@ -31,6 +31,7 @@ KINDS: Mapping[Mixer, str] = {
 INPUTS = {"text": "text", "image": "images", "audio": "sound"}
 WITHOUT = "attention without encoding"
 SINKS, TEMPERATURE = "sinks", "temperature by position"
+NO_LIMIT = "none"  # as a facet
 COLUMNS = (
     "Model",
     "Published",
@@ -39,6 +40,8 @@ COLUMNS = (
     "Layers",
     "Rotary base",
     "original_max_position_embeddings",
+    "KV bytes per token",
+    "Heads for keys",
     "Developer",
     "Parameters",
     "Config",
@@ -66,7 +69,7 @@ class ModelCell:
 class KnownModelRow:
     """A model. cells: by COLUMNS
 
-    schemes, kinds, inputs: in words, for facets; context: 0 where the config gives none; year: ""
+    schemes, kinds, inputs, scalings, limits: in words, for facets; context: 0 without any; year: ""
         where it is not known; is_from_knowledge: whether no copy of its config was at hand
     """
 
@@ -75,6 +78,8 @@ class KnownModelRow:
     schemes: tuple[str, ...]
     kinds: tuple[str, ...]
     inputs: tuple[str, ...]
+    scalings: tuple[str, ...]
+    limits: tuple[str, ...]
     context: int
     year: str
     maker: str
@@ -181,12 +186,13 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
             f"{AT_POSITION}{quote(model['id'], safe='')}" if model["at_position"] else "",
         ),
         ModelCell(_scaling(model) or UNKNOWN, model["trained"]),
+        _kept(model),
+        ModelCell(_heads(model), model["heads_for_keys"]),
         ModelCell(model["maker"] or UNKNOWN),
         ModelCell(_size(model) or UNKNOWN, model["parameters"]),
         ModelCell(
             "config.json",
             address=config,
-            hint=str(model["source"]),
         ),
     )
     kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]
@@ -202,11 +208,28 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
         tuple(titles.get(key, key) for key in schemes),
         (*kinds, *(word for word, is_so in further.items() if is_so)),
         tuple(INPUTS[name] for name in model["inputs"]),
+        tuple(dict.fromkeys(one["scaling"] or NO_LIMIT for one in model["rotations"])),
+        tuple(dict.fromkeys(KINDS[one["kind"]] for one in model["limits"])) or _unlimited(model),
         model["context"] or model["default_context"] or 0,
         months[:4],
         model["maker"] or "",
         model["from_knowledge"],
     )
+
+
+def _kept(model: Json) -> ModelCell:
+    """What each further token takes, in bf16, in layers that keep all positions."""
+    if model["cache"] is None:
+        return ModelCell(UNKNOWN)
+    growing = [one for one in model["cache"] if one["positions"] is None]
+    size = 2 * sum(one["layers"] * one["values"] for one in growing)
+    return ModelCell(f"{size:,}", size, f"{page_of(model['id'], '.html')}#cost" if size else "")
+
+
+def _heads(model: Json) -> str:
+    if any(one["latent"] for one in model["cache"] or ()):
+        return WORDS("latent")
+    return str(model["heads_for_keys"] or UNKNOWN)
 
 
 def _context(model: Json) -> ModelCell:
@@ -215,6 +238,11 @@ def _context(model: Json) -> ModelCell:
     if value is None and by_default is not None:
         return ModelCell(f"{by_default:,}", by_default, hint=WORDS("by_default"))
     return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value)
+
+
+def _unlimited(model: Json) -> tuple[str, ...]:
+    """That no layer has a window or chunks, where its layers are known."""
+    return (NO_LIMIT,) if model["layers"] else ()
 
 
 def _position(model: Json, titles: Mapping[str, str]) -> str:

@@ -171,6 +171,8 @@ class PublishedModel(TypedDict):
     """What its decoder keeps of each position; null for what has no decoder alone, and where it is
     not known.
     """
+    heads_for_keys: int | None
+    """Heads for keys and values; null where a latent takes their place, and where `cache` is."""
     chosen: int | None
     """Most keys that a query chooses, in layers that attend to chosen keys; null without any."""
     factors: list[float]
@@ -191,6 +193,8 @@ class PublishedModel(TypedDict):
     """Where the config is published."""
     from_knowledge: bool
     """Whether the config was entered from knowledge, without a copy of the file."""
+    text_section: str | None
+    """Key of its config that holds the settings of the text model; null for the config itself."""
     native: NativeLength | None
     """Length that its maker states; null where none is known."""
     extends: list[Extension]

@@ -32,6 +32,8 @@ def facets(found: Sequence[KnownModelRow]) -> dict[str, list[str]]:
         "scheme": lambda row: row.schemes,
         "kind": lambda row: row.kinds,
         "input": lambda row: row.inputs,
+        "scaling": lambda row: row.scalings,
+        "limits": lambda row: row.limits,
         "maker": lambda row: (row.maker,),
         "year": lambda row: (row.year,),
     }

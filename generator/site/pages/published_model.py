@@ -2,6 +2,7 @@
 publishes for longer ones.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,11 +50,26 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "stacks": list(_stacks(model, sight)),
         "costs": _costs(model),
         "bytes": BYTES,
+        "served": [_served(one, model) for one in model["extends"]],
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         "measured": measured.get(model["id"]) or measured.get(model["reference"] or "", ""),
         "found": of_model(model["id"], model["model_type"] or ""),
     }
     return Page(page_of(model["id"]), "published_model.md.jinja", context)
+
+
+def _served(extension: Json, model: Json) -> Json:
+    """An extension with the settings as programs take them: with the base of the config, and within
+    the section of the text model.
+    """
+    given = extension.get("rope_parameters")
+    if given is None:
+        return extension
+    rope = {"rope_theta": model["rotations"][0]["base"], **given}
+    section = model["text_section"]
+    override = {"rope_parameters": rope}
+    text = json.dumps({section: override} if section else override)
+    return {**extension, "rope": json.dumps(override), "override": text}
 
 
 def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Group]]]:

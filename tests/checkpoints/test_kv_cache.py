@@ -1,0 +1,110 @@
+"""What a decoder keeps of each position, against published figures and caches of transformers."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.hub.known_models import known_model
+from generator.checkpoints.model.kv_cache import KeptLayers, kv_cache
+from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import resolved
+from generator.contracts import Files
+from generator.pipeline.find import look
+from tests.tiny import build
+
+# Bytes of a position in bf16.
+PUBLISHED = {
+    "deepseek-ai/DeepSeek-V3": 70_272,  # arXiv 2505.09343, table 1, as the next two
+    "Qwen/Qwen2.5-72B": 327_680,
+    "meta-llama/Llama-3.1-405B": 516_096,
+    "facebook/opt-13b": 800 * 1024,  # arXiv 2309.06180, section 3
+    "deepseek-ai/DeepSeek-V2": 2 * 34_560,  # arXiv 2405.04434, table 9: 34.6 K numbers
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "Qwen/Qwen2.5-72B": {
+        "model_type": "qwen2", "hidden_size": 8192, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "num_hidden_layers": 80, "max_position_embeddings": 131_072,
+    },
+    "meta-llama/Llama-3.1-405B": {
+        "model_type": "llama", "hidden_size": 16_384, "num_attention_heads": 128,
+        "num_key_value_heads": 8, "num_hidden_layers": 126, "max_position_embeddings": 131_072,
+    },
+    "facebook/opt-13b": {
+        "model_type": "opt", "hidden_size": 5120, "num_attention_heads": 40,
+        "num_hidden_layers": 40, "max_position_embeddings": 2048, "word_embed_proj_dim": 5120,
+    },
+    "deepseek-ai/DeepSeek-V2": {
+        "model_type": "deepseek_v2", "hidden_size": 5120, "num_attention_heads": 128,
+        "num_hidden_layers": 60, "kv_lora_rank": 512, "qk_rope_head_dim": 64,
+        "qk_nope_head_dim": 128, "v_head_dim": 128, "max_position_embeddings": 163_840,
+    },
+}  # fmt: skip
+
+
+def kept_by(files: Files) -> tuple[KeptLayers, ...] | None:
+    found = look(files)
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    return kv_cache(resolved(files.config).config, layers)
+
+
+def by_config(settings: dict[str, Any]) -> tuple[KeptLayers, ...] | None:
+    return kept_by(ConfigAlone(settings, "config"))
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_bytes_of_a_position_are_as_published(name: str) -> None:
+    model = known_model(name)
+    kept = by_config(CONFIGS[name] if model is None else dict(model.settings))
+    assert kept is not None
+    assert 2 * sum(one.count * one.values for one in kept) == PUBLISHED[name]
+
+
+SMALL: list[tuple[str, dict[str, Any]]] = [
+    ("llama", {"num_key_value_heads": 2}),
+    ("gpt2", {}),
+    ("gemma2", {"num_key_value_heads": 1, "head_dim": 16, "sliding_window": 8}),
+    ("qwen3_next", {"layer_types": ["linear_attention", "full_attention"], "head_dim": 16,
+                    "num_key_value_heads": 2, "num_hidden_layers": 2}),
+    ("falcon", {"multi_query": True, "new_decoder_architecture": False, "alibi": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model_type", "options"), SMALL, ids=[name for name, _ in SMALL])
+def test_numbers_that_are_kept_are_those_in_the_cache_of_transformers(
+    model_type: str, options: dict[str, Any]
+) -> None:
+    length = 20
+    model = build(model_type, **options)
+    with torch.no_grad():
+        cache = model(input_ids=torch.arange(length)[None], use_cache=True).past_key_values
+    tensors = (getattr(layer, name, None) for layer in cache.layers for name in ("keys", "values"))
+    held = sum(tensor.numel() for tensor in tensors if tensor is not None)
+    kept = by_config(model.config.to_dict())
+    assert kept is not None
+    # transformers keeps of a window all but the position that is read next.
+    most = [length if one.positions is None else one.positions - 1 for one in kept]
+    assert held == sum(
+        one.count * one.values * min(length, many) for one, many in zip(kept, most, strict=True)
+    )
+
+
+def test_what_has_no_decoder_alone_or_is_not_known_says_nothing() -> None:
+    bert = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2}
+    t5 = {"model_type": "t5", "d_model": 8, "num_heads": 2, "d_kv": 4, "num_layers": 1}
+    for settings in (bert, t5, {"model_type": "nobody"}):
+        assert by_config(settings) is None
+
+
+def test_a_state_of_one_size_is_not_kept_by_position() -> None:
+    mamba = {"model_type": "mamba", "hidden_size": 8, "num_hidden_layers": 2, "state_size": 4}
+    assert by_config(mamba) == ()
+
+
+def test_layers_that_share_keys_and_values_keep_none() -> None:
+    model = known_model("google/gemma-4-E2B-it")
+    assert model is not None
+    kept = by_config(dict(model.settings))
+    assert kept is not None
+    assert sum(one.count for one in kept) == 15

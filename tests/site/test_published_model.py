@@ -1,0 +1,78 @@
+"""The page of a published config: what it says, against what makers and papers say."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.checkpoints.hub.known_models import known_model
+from generator.contracts import Atlas
+from generator.pipeline import models as published
+from generator.pipeline.find import all_schemes
+from generator.site.pages import published_model
+from tests.site.test_comparing import rendered
+from tests.support import flowing
+
+MOST_BYTES = 20_000  # of a page without the frame of the theme, which is as large
+
+
+@cache
+def page_of(name: str) -> str:
+    model = known_model(name)
+    assert model is not None
+    table = published.table([model])
+    atlas = Atlas((), (), all_schemes(), models=lambda: table)
+    [page] = published_model.pages(atlas)
+    return rendered(page)
+
+
+def said(name: str) -> str:
+    return flowing(BeautifulSoup(page_of(name), "html.parser").get_text(" "))
+
+
+SAYS: dict[str, tuple[str, ...]] = {
+    "Qwen/Qwen3-8B": (
+        "Configured context 40,960 positions", "Length its maker states 32,768 positions",
+        "Each of 36 layers keeps 2,048 numbers", "For up to 131,072 positions its maker says",
+        '"factor": 4.0, "original_max_position_embeddings": 32768',
+        "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
+    ),
+    "google/gemma-3-27b-it": (
+        "131,072 positions default of its config class", "1,024 positions in 52 of 62 layers",
+        "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
+        "This atlas knows no setting of its maker for more", "linear × 8",
+    ),
+    "deepseek-ai/DeepSeek-V3": (
+        "yarn × 40", "Original length 4,096 positions", "a latent and the rotated part of a key",
+        "576 numbers", "as transformers does, needs many times as much",
+    ),
+    "google-bert/bert-base-uncased": ("Learned table",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_a_page_says_what_its_config_and_its_maker_say(name: str) -> None:
+    text = said(name)
+    assert [sentence for sentence in SAYS[name] if flowing(sentence) not in text] == []
+    assert len(page_of(name)) < MOST_BYTES
+
+
+def test_a_model_without_a_decoder_has_no_cost() -> None:
+    assert "What a context costs" not in said("google-bert/bert-base-uncased")
+    assert "no cache grows with the context" in said("state-spaces/mamba-130m-hf")
+
+
+def test_settings_of_a_text_model_are_within_their_section() -> None:
+    assert '{"text_config": {"rope_parameters": {' in said("Qwen/Qwen3.5-9B")
+
+
+def test_costs_are_those_of_the_layers() -> None:
+    cache: list[dict[str, Any]] = [
+        {"layers": 2, "values": 10, "positions": None, "latent": False},
+        {"layers": 3, "values": 10, "positions": 1000, "latent": False},
+    ]
+    model = {"cache": cache, "context": 5000, "default_context": None}
+    assert published_model._costs(model) == [(4096, 2 * 10 * 4096 + 3 * 10 * 1000),
+                                             (5000, 2 * 10 * 5000 + 3 * 10 * 1000)]  # fmt: skip
+    assert published_model._costs({**model, "cache": None}) == []
