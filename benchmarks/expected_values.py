@@ -6,8 +6,9 @@ environment with mlx and mlx-lm. The version of a model rises, and its date is t
 value differs from the frozen one.
 
 Frequencies are those of the rotary module of transformers, run in double precision, wherever it
-gives ours to 1e-6, else ours. They are compared with what each layer of the model does: in
-transformers, at a small size (`layers_oracle`), and in mlx-lm (`expected_mlx`).
+gives ours to 1e-6, else ours, in double precision as well. They are compared with what each layer
+of the model does: in transformers, at a small size (`layers_oracle`), and in mlx-lm
+(`expected_mlx`).
 """
 
 import argparse
@@ -64,7 +65,8 @@ REASONS = {
     ),
     **dict.fromkeys(
         (("openbmb/MiniCPM-2B-sft-bf16", "mlx"), ("openbmb/MiniCPM3-4B", "mlx")),
-        "the config has no rope_theta, for which mlx-lm takes 1,000,000 and its own code 10,000",
+        "the config has no rope_theta, for which mlx-lm takes 1,000,000 and the family's own code"
+        " 10,000",
     ),
     ("tencent/Tencent-Hunyuan-Large", "mlx"): (
         "mlx-lm divides hidden_size by the heads, and the config has attention_head_dim"
@@ -337,7 +339,12 @@ def of_mlx(interpreter: str) -> dict[str, list[Turned | None]]:
 
 def record(model: KnownModel, others: Others) -> dict[str, Any]:
     """A model as it is frozen, without version and date."""
-    found = [_record(model.id, rotation, others) for rotation in rotations(model)]
+    with in_double():
+        exact = rotations(model)
+    found = [
+        _record(model.id, ours, double.turned, others)
+        for ours, double in zip(rotations(model), exact, strict=True)
+    ]
     return {
         "id": model.id,
         "source": model.source,
@@ -347,12 +354,12 @@ def record(model: KnownModel, others: Others) -> dict[str, Any]:
     }
 
 
-def _record(hub_id: str, ours: OurRotation, others: Others) -> dict[str, Any]:
+def _record(hub_id: str, ours: OurRotation, double: Turned, others: Others) -> dict[str, Any]:
     fitting = [one for one in others.modules if one.longer == ours.turned.longer]
     given = [(one, one.deviation(ours.turned)) for one in fitting]
     known = [(one, deviation) for one, deviation in given if deviation is not None]
     nearest = min(known or given, key=lambda pair: pair[1] or 0.0, default=None)
-    made, compared = ours.turned, list[tuple[tuple[str, str], float | None]]()
+    made, compared = double, list[tuple[tuple[str, str], float | None]]()
     if nearest and _agrees(nearest[0].by, nearest[1]):
         made, compared = nearest[0], [(OURS, nearest[1])]
     elif nearest:
@@ -375,12 +382,8 @@ def _record(hub_id: str, ours: OurRotation, others: Others) -> dict[str, Any]:
         "attention_factor": made.factor,
         "inverse_frequencies": made.frequencies.tolist(),
         "made_by": {"code": made.by[0], "by": made.by[1]},
-        "agrees": [_compared(*one) for one in compared if _agrees(*one)],
-        "differs": [
-            {**_compared(*one), "why": REASONS.get((hub_id, one[0][0]))}
-            for one in compared
-            if not _agrees(*one)
-        ],
+        "agrees": [_compared(hub_id, *one) for one in compared if _agrees(*one)],
+        "differs": [_compared(hub_id, *one) for one in compared if not _agrees(*one)],
     }
 
 
@@ -403,9 +406,10 @@ def _agrees(by: tuple[str, str], deviation: float | None) -> bool:
     return deviation is not None and deviation <= SINGLE.get(by[0], TOLERANCE)
 
 
-def _compared(by: tuple[str, str], deviation: float | None) -> dict[str, Any]:
+def _compared(hub_id: str, by: tuple[str, str], deviation: float | None) -> dict[str, Any]:
     shown = None if deviation is None else float(f"{deviation:.2g}")
-    return {"code": by[0], "by": by[1], "deviation": shown}
+    why = None if _agrees(by, deviation) else REASONS.get((hub_id, by[0]))
+    return {"code": by[0], "by": by[1], "deviation": shown, "why": why}
 
 
 def frozen(found: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -17,19 +17,18 @@ class MadeBy(TypedDict):
     """Its name and version."""
 
 
-class Compared(MadeBy):
+class Compared(TypedDict):
     """Another implementation of a rotation, in data/expected."""
 
+    code: Code
+    """As in MadeBy."""
+    by: str
+    """Its name and version."""
     deviation: float | None
     """Largest relative deviation of frequencies and attention factor; null if the number of pairs
     differs."""
-
-
-class Differing(Compared):
-    """An implementation with another result, in data/expected."""
-
     why: str | None
-    """Reason; null if it is not known."""
+    """Reason of a difference; null if it is not known, and without one."""
 
 
 class ValuesAtPosition(TypedDict):
@@ -73,7 +72,7 @@ class ExpectedRotation(TypedDict):
     """What computed these values, in double precision."""
     agrees: list[Compared]
     """Other implementations within the tolerance."""
-    differs: list[Differing]
+    differs: list[Compared]
     """Other implementations outside it."""
     values: list[ValuesAtPosition]
     """Values at chosen positions."""
@@ -126,6 +125,5 @@ OF_EXPECTED = (
     ValuesAtPosition,
     MadeBy,
     Compared,
-    Differing,
     ExpectedTable,
 )

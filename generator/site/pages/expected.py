@@ -12,7 +12,7 @@ from generator.site.data import expected
 
 @dataclass(frozen=True)
 class ExpectedRow:
-    """A model. path: of its file; rotations: as frozen, those with equal layers and values once"""
+    """A model, as frozen. path: of its file"""
 
     path: str
     model: Json
@@ -48,7 +48,7 @@ def pages(atlas: Atlas) -> list[Page]:
     context = {
         "rows": [ExpectedRow(expected.path(model), model) for model in models],
         "rotations": len(rotations),
-        "alone": sum(not rotation["agrees"] for rotation in rotations),
+        "alone": sum(not one["agrees"] and not one["differs"] for one in rotations),
         "agreements": agreements(rotations),
     }
     return [Page("data/expected.md", "expected.md.jinja", context)]
