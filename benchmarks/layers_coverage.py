@@ -225,7 +225,7 @@ def _against(name: str, observation: Observation, read: Callable[[Observation], 
     parts: dict[str, list[Layer]] = defaultdict(list)
     for layer in layers:
         parts[layer.part].append(layer)
-    named = [_part(path, observation, parts) for path in observation.stacks]
+    named = [part_of(path, observation, parts) for path in observation.stacks]
     shown = tuple(part for part in named if part is not None)
     differences = _of_layers(observation, parts, encodings)
     of_tables = _of_tables(observation, encodings, shown)
@@ -241,7 +241,7 @@ def _of_layers(
     """Differences of the layers, equal ones of a stack together."""
     by_key = {encoding.key: encoding for encoding in encodings}
     for path, observed in observation.stacks.items():
-        part = _part(path, observation, parts)
+        part = part_of(path, observation, parts)
         if part is None:
             yield f"{path}: {len(observed)} layers that the atlas does not show"
             continue
@@ -278,7 +278,9 @@ def _family(observation: Observation) -> str:
     return str(settings.get("model_type", ""))
 
 
-def _part(path: str, observation: Observation, parts: Mapping[str, Sequence[Layer]]) -> str | None:
+def part_of(
+    path: str, observation: Observation, parts: Mapping[str, Sequence[Layer]]
+) -> str | None:
     """The part of the atlas that shows the layers at ``path``, by name where there are several
     stacks, else by the number of layers.
     """

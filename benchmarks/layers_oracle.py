@@ -32,7 +32,7 @@ class ObservedLayer:
         where the sequence did not limit it
     chunk: size of the blocks that attention stays within
     frequencies: radians per position, fastest first, empty when nothing was turned;
-        attention_factor: length of (cos, sin)
+        attention_factor: length of (cos, sin); pair_order: as in `turning.Turn`
     bias: whether logits depend on the place of query and key for another reason than a rotation
     slopes: of each head, logit per position of distance, where the bias is linear
     sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by
@@ -47,6 +47,7 @@ class ObservedLayer:
     chunk: int | None = None
     frequencies: tuple[float, ...] = ()
     attention_factor: float = 1.0
+    pair_order: str = ""
     bias: bool | None = False
     slopes: tuple[float, ...] = ()
     sink: bool = False

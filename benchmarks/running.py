@@ -433,6 +433,7 @@ class Run:
         facts = {"mixers": mixing.kinds, "n_positions": length, **vars(found)}
         if turn is not None:
             facts |= {"frequencies": turn.frequencies, "attention_factor": turn.factor}
+            facts["pair_order"] = turn.order
             if not turn.steady:
                 note = f"{path}.{index}: the angles are not proportional to position"
                 self.recorder.notes.append(note)

@@ -25,11 +25,14 @@ class Turn:
     frequencies: radians per position, fastest first, one for each pair that is turned
     factor: length of the vector (cos, sin)
     steady: whether every pair turns by the same angle from each position to the next
+    order: "adjacent" where a pair is two neighbouring components of a head, "halves" where it is
+        one of each half of what is turned, "" for any other order and for a single pair
     """
 
     frequencies: tuple[float, ...]
     factor: float
     steady: bool
+    order: str = ""
 
 
 Call = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
@@ -162,11 +165,12 @@ def _measured(matrices: np.ndarray) -> Turn | None:
     """
     turns = matrices[0].T @ matrices
     largest = np.abs(turns).max(axis=0)
-    turned = []
+    turned, gaps = [], set()
     for column in range(turns.shape[2]):
         others = [row for row in np.flatnonzero(largest[:, column]) if row != column]
         if others and others[0] > column:
             turned.append(turns[:, column, column] + 1j * turns[:, others[0], column])
+            gaps.add(int(others[0]) - column)
     if not turned:
         return None
     pairs = np.array(turned)  # (n_pairs, length)
@@ -177,7 +181,9 @@ def _measured(matrices: np.ndarray) -> Turn | None:
     steps = (pairs[:, 1:] / pairs[:, :-1])[:, :11]
     steady = bool(np.abs(steps - np.exp(1j * angles)[:, None]).max() < TOLERANCE)
     frequencies = sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)
-    return Turn(tuple(frequencies), float(np.sqrt(np.abs(pairs).mean())), steady)
+    factor = float(np.sqrt(np.abs(pairs).mean()))
+    order = "" if len(pairs) < 2 or len(gaps) > 1 else "adjacent" if gaps == {1} else "halves"
+    return Turn(tuple(frequencies), factor, steady, order)
 
 
 def _repeats(angles: np.ndarray, count: int) -> bool:

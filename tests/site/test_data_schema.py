@@ -16,8 +16,10 @@ from generator.contracts import Atlas, Release
 from generator.history import releases
 from generator.pipeline import models
 from generator.resources import ROOT
+from generator.site.data import expected
 from generator.site.data import files as data_files
 from generator.site.data import schema as data_schema
+from generator.site.data.expected_schema import ExpectedModel
 from generator.site.data.models_schema import PublishedModels
 from generator.site.pages import guide
 from generator.site.runs import data as run_data
@@ -119,9 +121,14 @@ def test_models_json_has_the_documented_keys() -> None:
     assert any(model["limits"] for model in table["models"])
 
 
+def test_expected_values_have_the_documented_keys() -> None:
+    found = [problems_of(expected.document(model), ExpectedModel) for model in expected.frozen()]
+    assert [problems for problems in found if problems] == []
+
+
 def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
     shown = guide.data_schema_context()
-    groups = ("of_atlas", "parameters", "of_runs", "of_releases", "of_models")
+    groups = ("of_atlas", "parameters", "of_runs", "of_releases", "of_models", "of_expected")
     records = [record for group in groups for record in shown[group]]
     titles = {record.title for record in records}
     assert len(titles) == len(records)

@@ -23,7 +23,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.history import releases
-from generator.site.data import models, positions
+from generator.site.data import expected, models, positions
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.runs import data as run_data
@@ -66,6 +66,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         **tables,
         **pictures,
         **atlas.archive,
+        **expected.makers(atlas),
         **run_data.makers(atlas),
         **{
             path: make

@@ -19,6 +19,7 @@ from generator.checkpoints.model.table_names import NAMES
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
+from generator.site.data.expected_schema import OF_EXPECTED
 from generator.site.data.models_schema import OF_MODELS
 from generator.site.html.escape import literal
 
@@ -28,6 +29,7 @@ GROUPS = {
     "of_runs": data_schema.OF_RUNS,
     "of_releases": data_schema.OF_RELEASES,
     "of_models": OF_MODELS,
+    "of_expected": OF_EXPECTED,
 }
 RECORDS = tuple(chain(*GROUPS.values()))
 RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")

@@ -1,0 +1,81 @@
+"""Values that an engine has to compute for published models, from the frozen frequencies that
+``benchmarks.expected_values`` wrote.
+"""
+
+import json
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+
+from generator.contracts import Atlas, Json
+from generator.numerics.arrays import Floats
+from generator.resources import PACKAGE
+from generator.site.data.expected_schema import ExpectedModel, ValuesAtPosition
+from generator.site.data.models import records
+
+FILE = PACKAGE / "expected/values.json"
+POSITIONS = (0, 1, 2, 17, 511, 4095)
+DIGITS = 9  # significant ones of cosines and sines; frequencies have all
+
+
+@cache
+def frozen() -> tuple[Json, ...]:
+    """Every frozen model, as in its file but without values at positions."""
+    return tuple(json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def models_of(atlas: Atlas) -> list[Json]:
+    """The frozen models among those of ``atlas``."""
+    known = {model["id"] for model in records(atlas)}
+    return [model for model in frozen() if model["id"] in known]
+
+
+def path(model: Json) -> str:
+    """Of its file, below the docs folder."""
+    return f"data/expected/{model['id'].replace('/', '--')}.json"
+
+
+def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
+    """Functions that return the content of each file, by path below the docs folder."""
+    return {path(model): partial(encoded, model) for model in models_of(atlas)}
+
+
+def encoded(model: Json) -> bytes:
+    """The file of a model."""
+    text = json.dumps(document(model), ensure_ascii=False, separators=(",", ":"))
+    return f"{text}\n".encode()
+
+
+def document(model: Json) -> ExpectedModel:
+    """A model with the values of its rotations at ``positions``."""
+    rotations = [
+        {**rotation, "values": [at(rotation, position) for position in positions(model, rotation)]}
+        for rotation in model["rotations"]
+    ]
+    whole: ExpectedModel = {**model, "rotations": rotations}  # type: ignore[typeddict-item]
+    return whole
+
+
+def positions(model: Json, rotation: Json) -> list[int]:
+    """Those chosen ones, from 0, that a text with the frequencies of ``rotation`` may have."""
+    original, context = model["original"], model["context"]
+    chosen = {*POSITIONS, *([original - 1, original] if original else [])}
+    limits = [length for length in (context, rotation["lengths"][1]) if length]
+    chosen |= {context - 1} if context else set()
+    return sorted(position for position in chosen if all(position < limit for limit in limits))
+
+
+def at(rotation: Json, position: int) -> ValuesAtPosition:
+    """Cosines and sines of a position, each (n_pairs,), times the attention factor."""
+    angles = position * np.array(rotation["inverse_frequencies"])
+    factor = rotation["attention_factor"]
+    return {
+        "position": position,
+        "cos": _rounded(factor * np.cos(angles)),
+        "sin": _rounded(factor * np.sin(angles)),
+    }
+
+
+def _rounded(values: Floats) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]

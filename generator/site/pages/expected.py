@@ -1,0 +1,70 @@
+"""Values that an engine has to compute for published models: which there are, what made them, and
+which implementations agree.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Json, Page, PageKind
+from generator.site.data import expected
+
+
+@dataclass(frozen=True)
+class ExpectedRow:
+    """A model, as frozen. path: of its file"""
+
+    path: str
+    model: Json
+
+    @property
+    def owner(self) -> str:
+        """Of the model on the Hub."""
+        return str(self.model["id"]).partition("/")[0]
+
+    @property
+    def title(self) -> str:
+        """Its name on the Hub, without its owner."""
+        return str(self.model["id"]).partition("/")[2]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What one kind of code says of all rotations. made, agreeing, differing: rotations; deviation:
+    the largest of the agreeing ones, None without any
+    """
+
+    code: str
+    made: int
+    agreeing: int
+    differing: int
+    deviation: float | None
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The page, with all models."""
+    models = expected.models_of(atlas)
+    rotations = [rotation for model in models for rotation in model["rotations"]]
+    context = {
+        "rows": [ExpectedRow(expected.path(model), model) for model in models],
+        "rotations": len(rotations),
+        "alone": sum(not one["agrees"] and not one["differs"] for one in rotations),
+        "agreements": agreements(rotations),
+    }
+    return [Page("data/expected.md", "expected.md.jinja", context)]
+
+
+def agreements(rotations: Sequence[Json]) -> tuple[Agreement, ...]:
+    """Each kind of code, with how many rotations it made, and how many it confirms."""
+    made = Counter(rotation["made_by"]["code"] for rotation in rotations)
+    agreeing = [one for rotation in rotations for one in rotation["agrees"]]
+    differing = Counter(one["code"] for rotation in rotations for one in rotation["differs"])
+    found = []
+    for code in ("module", "atlas", "layers", "mlx"):
+        deviations = [one["deviation"] for one in agreeing if one["code"] == code]
+        largest = max(deviations, default=None)
+        found.append(Agreement(code, made[code], len(deviations), differing[code], largest))
+    return tuple(found)
+
+
+PAGE = PageKind("expected", pages)
