@@ -48,6 +48,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "as transformers does, needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
+    "Qwen/Qwen2.5-14B-Instruct-1M": ("its maker says: dual chunk attention",),
 }  # fmt: skip
 
 

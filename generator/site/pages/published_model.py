@@ -64,7 +64,7 @@ def _served(extension: Json, model: Json) -> Json:
     """
     given = extension.get("rope_parameters")
     if given is None:
-        return extension
+        return {**extension, "rope": ""}
     rope = {"rope_theta": model["rotations"][0]["base"], **given}
     section = model["text_section"]
     override = {"rope_parameters": rope}
