@@ -121,7 +121,7 @@ class PublishedModel(TypedDict):
     source: str
     """Where the config is published."""
     from_knowledge: bool
-    """Whether the config was entered from knowledge, without a copy of the file."""
+    """Whether the config was entered from knowledge, not checked against the published file."""
     check: CheckOfModel | None
     """Whether its code agrees; null where the entry is newer than the check."""
     reason: str | None
