@@ -24,7 +24,8 @@ from tests.test_installed import install
 STARTED = ".github/workflows/site.yml"
 OURS, RELEASE = ROOT / STARTED, ROOT / ".github/workflows/release.yml"
 STARTER, ACTION = PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
-ALL = [OURS, STARTER, ACTION, RELEASE]
+MODELS = ROOT / ".github/workflows/models.yml"
+ALL = [OURS, STARTER, ACTION, RELEASE, MODELS]
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
 
@@ -62,6 +63,23 @@ def test_a_tag_is_published_to_the_index_by_a_token_of_that_run_alone() -> None:
     assert publish["permissions"] == {"id-token": "write"}
     assert publish["environment"]
     assert "secrets." not in RELEASE.read_text(encoding="utf-8")
+
+
+def test_what_opens_a_pull_request_runs_no_code_of_others_and_what_does_may_not_write() -> None:
+    """Packages, and configs of the Hub, are read in a job whose token can only read."""
+    assert read(MODELS)["permissions"] == {}
+    reading, proposing = jobs(MODELS)
+    assert reading["permissions"] == {"contents": "read"}
+    assert proposing["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert "secrets." not in json.dumps(proposing)
+    commands = " ".join(step.get("run", "") for step in proposing["steps"])
+    assert re.search(r"\b(pip|python|make|bash|source)\b", commands) is None
+
+
+def test_the_monthly_steps_are_commands() -> None:
+    [run] = [step["run"] for step in next(jobs(MODELS))["steps"] if step.get("id") == "read"]
+    [command] = re.findall(r"python -m generator (.*?) >", run)
+    assert CliRunner().invoke(app, [*shlex.split(command), "--help"]).exit_code == 0
 
 
 @pytest.mark.parametrize(("came", "expected"), [

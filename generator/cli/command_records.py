@@ -13,16 +13,22 @@ ENDINGS = "Exit codes: "  # The beginning of a paragraph in the docstring of a c
 KINDS = {Path: "path", str: "text", int: "whole number", bool: ""}
 
 
-def commands(app: typer.Typer) -> tuple[Command, ...]:
-    """Every command that help lists, in that order."""
-    return tuple(
-        _command(info.callback)
+def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
+    """Every command that help lists, in that order; the name of one in a group begins with that of
+    the group.
+    """
+    own = [
+        _command(info.callback, group)
         for info in app.registered_commands
         if not info.hidden and info.callback
-    )
+    ]
+    for inner in app.registered_groups:
+        if inner.typer_instance is not None:
+            own += commands(inner.typer_instance, f"{group}{inner.name} ")
+    return tuple(own)
 
 
-def _command(function: Any) -> Command:
+def _command(function: Any, group: str) -> Command:
     summary, *paragraphs = (
         " ".join(text.split()) for text in inspect.cleandoc(function.__doc__).split("\n\n")
     )
@@ -32,7 +38,7 @@ def _command(function: Any) -> Command:
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function).parameters
     return Command(
-        function.__name__,
+        group + function.__name__,
         summary,
         endings,
         tuple(_parameter(name, hints[name], signature[name].default) for name in signature),

@@ -13,7 +13,7 @@ import typer
 from generator import PROGRAM
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
-from generator.cli import comparing, inspection, linting, named, own_runs, serving, starter
+from generator.cli import comparing, inspection, known, linting, named, own_runs, serving, starter
 from generator.cli.application import (
     EXIT_CODES,
     FAILED,
@@ -47,7 +47,7 @@ from generator.site.data import files as data_files
 from generator.site.pages import checked
 from generator.text import plural
 
-__all__ = ["app", "comparing", "linting"]
+__all__ = ["app", "comparing", "known", "linting"]
 
 T = TypeVar("T")
 

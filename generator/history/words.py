@@ -23,7 +23,7 @@ def table(moved: Sequence[Change]) -> str:
         [
             *head,
             *(
-                f"| {_cell(change.encoding or change.title)} | {_cell(_change_text(change))} |"
+                f"| {cell(change.encoding or change.title)} | {cell(_change_text(change))} |"
                 for change in moved
             ),
         ]
@@ -40,7 +40,7 @@ def counts(atlas: Document) -> str:
         f"{count} {status}" for status, count in sorted(found.items(), reverse=True)
     )
     failed = [
-        f"| {_cell(row['title'])} | {_cell(row['reason'] or '')} |"
+        f"| {cell(row['title'])} | {cell(row['reason'] or '')} |"
         for row in rows
         if row["status"] != "ok"
     ]
@@ -83,7 +83,7 @@ def _value(value: float | str | None) -> str:
     return value if " " in value else value[:DIGITS]  # A digest has no spaces.
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """``text`` as it stands in a table of Markdown, where nothing of it is markup."""
     return "".join(
         f"&#{ord(letter)};" if letter in "|<>&`*_[]\\" else letter

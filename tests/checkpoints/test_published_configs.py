@@ -7,6 +7,8 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
   paper.
 - ``from_knowledge`` (optional): true where they were entered from knowledge of the published file,
   without a copy of it at hand.
+- ``commit`` and ``read`` (optional): the commit of its repository on the Hub at which ``python -m
+  generator models refresh`` has read config.json, and the date.
 - ``maker`` (optional): who made it.
 - ``published`` (optional): the ``month`` of its publication, as YYYY-MM, and ``by`` what that is
   known: a paper of this very model ("arXiv 2304.01373"), "its name" or "its announcement".
@@ -55,8 +57,8 @@ SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "propo
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
 LAYERS = ("num_decoder_layers", "decoder_layers", "num_hidden_layers", "num_layers", "n_layers",
           "n_layer", "num_blocks")  # The decoder's own first.  # fmt: skip
-OPTIONAL = {"maker", "published", "from_knowledge", "reference", "expected", "parameters",
-            "extends", "native"}  # fmt: skip
+OPTIONAL = {"maker", "published", "from_knowledge", "commit", "read", "reference", "expected",
+            "parameters", "extends", "native"}  # fmt: skip
 FACTS = {"rotation", "before", "bias", "table"}
 OF_ROTATION = {"layers", "base", "rotary_dim", "scaling"}
 FILES = sorted(CONFIGS.glob("*.json"))
@@ -107,7 +109,12 @@ def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:
         yield "no source or no settings"
     # What is not from knowledge says where a copy is.
     copied = r"repeated|\w/\w|model card|as published|model_type as in"
-    if not record.get("from_knowledge", re.search(copied, record["source"])):
+    if "commit" in record:
+        if not re.fullmatch(
+            r"[0-9a-f]{40} 20\d\d(-\d\d){2}", f"{record['commit']} {record['read']}"
+        ):
+            yield "commit"
+    elif not record.get("from_knowledge", re.search(copied, record["source"])):
         yield "no copy"
     if "published" in record and not _is_month(name, record["published"]):
         yield "month"

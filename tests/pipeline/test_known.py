@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Maker, Outcome
 from generator.pipeline.known import described
 from generator.pipeline.packing import pack
@@ -35,6 +36,17 @@ def test_a_row_that_was_not_reached_has_scheme_and_shape(hub_id: str) -> None:
     assert known.layers
     assert known.facts
     assert (known.status, known.readings) == ("not reached", ())
+
+
+@pytest.mark.parametrize(("hub_id", "is_checked"), [
+    ("google-bert/bert-base-uncased", True), ("google-bert/bert-large-uncased", False),
+])  # fmt: skip
+def test_settings_that_nobody_checked_say_so(hub_id: str, is_checked: bool) -> None:
+    model = known_model(hub_id)
+    assert model is not None
+    (known,) = described([not_reached(hub_id)], now)
+    mark = "entered from knowledge, not checked against the published file; "
+    assert known.described_by == ("" if is_checked else mark) + model.source
 
 
 @pytest.mark.parametrize("hub_id", ["Qwen/Qwen3-8B", "google/recurrentgemma-2b"])

@@ -69,8 +69,26 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert cells["EleutherAI/pythia-160m"]["Position encoding"] == (
         "Rotary; 25% of each head rotates"
     )
-    assert cells["EleutherAI/pythia-160m"]["Model"].endswith(" · gpt_neox · from knowledge")
+    assert cells["EleutherAI/pythia-160m"]["Model"].endswith(
+        " · gpt_neox · from knowledge, not checked"
+    )
     assert llama["Model"].endswith(" · llama")
+
+
+def test_what_was_entered_from_knowledge_is_marked_in_its_row_and_explained(atlas: Atlas) -> None:
+    [page] = models_page.pages(atlas)
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    unchecked = {
+        model.id for name in IDS if (model := known_model(name)) and model.is_from_knowledge
+    }
+    mark = "entered from knowledge, not checked against the published file"
+    marked = soup.select(f'tbody th small[title="{mark}"]')
+    assert [small.text.split(" · ")[-1] for small in marked] == [
+        "from knowledge, not checked"
+    ] * len(unchecked)
+    assert 0 < len(unchecked) < len(IDS)
+    assert f"The other {len(unchecked)} configs, marked" in rendered(page)
+    assert rendered(page).count(f"{mark}, because") == 1
 
 
 def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -> None:

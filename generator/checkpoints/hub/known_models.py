@@ -5,12 +5,14 @@ source.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.contracts import Json
 from generator.resources import PACKAGE
 
 FOLDER = PACKAGE / "models"
+SHOWN = 12  # digits of a commit
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class KnownModel:
     """A model of the Hub.
 
     id: owner/name; settings: of config.json, cut to sizes, position, attention and layers; source:
-        where they are from
+        where they are from, with commit and date where they were read from the Hub
     is_from_knowledge: whether they were entered without a copy of the file at hand
     maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
         says so: a paper or its name; both "" where that is not known
@@ -66,13 +68,18 @@ def known_model(hub_id: str) -> KnownModel | None:
     return _read(name) if is_known else None
 
 
+def file_of(hub_id: str) -> Path:
+    """The file of a model."""
+    return FOLDER / f"{hub_id.replace('/', '--')}.json"
+
+
 def _read(name: str) -> KnownModel:
     record = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     published = record.get("published", {})
     return KnownModel(
         record["id"],
         record["config"],
-        record["source"],
+        _source(record),
         record.get("from_knowledge", False),
         record.get("maker", ""),
         published.get("month", ""),
@@ -82,3 +89,12 @@ def _read(name: str) -> KnownModel:
         tuple(record.get("extends", ())),
         record.get("native"),
     )
+
+
+def _source(record: Json) -> str:
+    source: str = record["source"]
+    if "commit" not in record:
+        return source
+    file, *others = source.split("; ")
+    read = f"{file}, commit {record['commit'][:SHOWN]}, read on {record['read']}"
+    return "; ".join((read, *others))

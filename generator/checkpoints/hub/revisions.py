@@ -61,6 +61,11 @@ def listing(place: str, revision: str, row: str, offline: bool, deadline: float)
     )
 
 
+def current(place: str, row: str, deadline: float) -> Listing:
+    """As ``listing``, of the main branch, from the Hub alone. errors: RowError, NotReachedError"""
+    return client.retried(lambda: _requested(place, "main", row), row, deadline, LISTING_SECONDS)
+
+
 def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
     """The commit of every branch and tag of the repository ``place``, by name: from the Hub, or
     from the cache without an answer.

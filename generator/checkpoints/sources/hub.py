@@ -26,7 +26,9 @@ from generator.checkpoints.hub.revisions import (
 )
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import AtlasError, RowError
+from generator.words import Words
 
+WORDS = Words("words/models.jinja")
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
 # seconds that all requests of a row may take: half of the time that it has
 ROW_SECONDS = 1800.0
@@ -139,8 +141,10 @@ class HubSource(Source):
     @override
     def known(self, checkpoint: Checkpoint) -> tuple[Files, str] | None:
         """The published config of well-known repositories, for a row that is not reached."""
-        model = known_model(checkpoint.place)
-        return None if model is None else (model.files, model.source)
+        if (model := known_model(checkpoint.place)) is None:
+            return None
+        mark = (WORDS("unchecked"),) if model.is_from_knowledge else ()
+        return model.files, "; ".join((*mark, model.source))
 
     @override
     def reach(self) -> None:

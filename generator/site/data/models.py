@@ -51,13 +51,14 @@ COLUMNS = (
 @dataclass(frozen=True)
 class ModelCell:
     """A cell. value: the number by which it is sorted, None where its text is; address: of a page
-    of the site, or of another one; "" for none; hint: after the text, smaller
+    of the site, or of another one; "" for none; hint: after the text, smaller; title: more of it
     """
 
     text: str
     value: float | None = None
     address: str = ""
     hint: str = ""
+    title: str = ""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -70,7 +71,8 @@ class KnownModelRow:
     """A model. cells: by COLUMNS
 
     schemes, kinds, inputs, scalings, limits: in words, for facets; context: 0 without any; year: ""
-        where it is not known; is_from_knowledge: whether no copy of its config was at hand
+        where it is not known; is_from_knowledge: whether its config was not checked
+        against a copy
     """
 
     id: str
@@ -167,12 +169,13 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
     months = str(model["month"] or "")
-    known = "from knowledge" if model["from_knowledge"] else ""
+    known = WORDS("unchecked_short") if model["from_knowledge"] else ""
     cells = (
         ModelCell(
             name,
             address=page_of(model["id"], ".html"),
             hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
+            title=WORDS("unchecked") if known else "",
         ),
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
         _context(model),

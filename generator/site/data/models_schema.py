@@ -192,7 +192,7 @@ class PublishedModel(TypedDict):
     source: str
     """Where the config is published."""
     from_knowledge: bool
-    """Whether the config was entered from knowledge, without a copy of the file."""
+    """Whether the config was entered from knowledge, not checked against the published file."""
     text_section: str | None
     """Key of its config that holds the settings of the text model; null for the config itself."""
     native: NativeLength | None

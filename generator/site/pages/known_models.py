@@ -18,6 +18,8 @@ def pages(atlas: Atlas) -> list[Page]:
         "columns": COLUMNS,
         "total": len(found),
         "from_knowledge": sum(row.is_from_knowledge for row in found),
+        "mark": WORDS("unchecked_short"),
+        "unchecked": WORDS("unchecked"),
         "lead": lead(found),
         "facets": facets(found),
         "contexts": CONTEXTS,

@@ -1,0 +1,210 @@
+"""The command ``models refresh``, against a Hub on this machine."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from generator.checkpoints.hub import known_models
+from generator.checkpoints.model.keys import leaves
+from generator.cli import command_records
+from generator.cli.commands import app
+from generator.pipeline import refreshed
+from tests import inline
+from tests.hub_server import Repository, Trouble, refusal, serving
+
+COMMIT, NEXT = "a" * 40, "b" * 40
+DAY = "2023-11-14"  # of the time that ``inline.run`` gives
+QWEN, PHI, COMMAND = "Qwen/Qwen3-8B", "microsoft/phi-4", "CohereLabs/c4ai-command-r-plus"
+# Of the published file, and of no interest.
+OTHER = {
+    "bos_token_id": 1, "torch_dtype": "bfloat16", "transformers_version": "4.51.0",
+    "id2label": {"0": "window shade"}, "quantization_config": {"modules": {"rope": "fp8"}},
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of some known models, which commands read and write."""
+    copy = tmp_path / "models"
+    copy.mkdir()
+    for name in (QWEN, PHI, COMMAND):
+        shutil.copy(known_models.file_of(name), copy)
+    monkeypatch.setattr(known_models, "FOLDER", copy)
+    return copy
+
+
+def file(folder: Path, hub_id: str) -> Path:
+    return folder / f"{hub_id.replace('/', '--')}.json"
+
+
+def record(folder: Path, hub_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file(folder, hub_id).read_text(encoding="utf-8"))
+    return found
+
+
+def repository(settings: Mapping[str, Any] | bytes, commit: str = COMMIT) -> Repository:
+    content = settings if isinstance(settings, bytes) else json.dumps(settings).encode()
+    return Repository({commit: {"config.json": content}}, {"main": commit})
+
+
+def refresh(
+    tmp_path: Path, repositories: Mapping[str, Repository], *arguments: str, trouble: Any = ()
+) -> CompletedProcess[str]:
+    with serving(repositories, *trouble) as hub:
+        return inline.run(
+            "models", "refresh", *arguments, home=tmp_path / "home", endpoint=hub.endpoint
+        )
+
+
+def test_a_changed_base_is_named_and_written(folder: Path, tmp_path: Path) -> None:
+    before = record(folder, QWEN)
+    published = {**before["config"], **OTHER, "rope_theta": 5e6, "layer_types": ["full"]}
+    done = refresh(tmp_path, {QWEN: repository(published)}, QWEN)
+    assert done.returncode == 0
+    head, line, row, *_ = done.stdout.splitlines()
+    assert (head, line) == ("| Model | Position | Settings |", "| --- | --- | --- |")
+    assert row.startswith("| Qwen/Qwen3-8B | In all layers of the decoder, the rotation has base")
+    assert "“expected” layers were those of A" in row
+    assert "rope&#95;theta: 1000000 → 5000000.0; layer&#95;types: absent" in row
+    after = record(folder, QWEN)
+    assert after.pop("config") == {
+        **before.pop("config"), "rope_theta": 5e6, "layer_types": ["full"],
+    }  # fmt: skip
+    source = {"source": "config.json on the Hub", "commit": COMMIT, "read": DAY}
+    assert after == {**before, **source}
+    assert list(after) == ["id", "maker", "published", "reference", *source, "expected"]
+
+
+def test_a_file_is_written_in_the_form_of_the_others(folder: Path, tmp_path: Path) -> None:
+    before = file(folder, QWEN).read_text(encoding="utf-8")
+    refresh(tmp_path, {QWEN: repository(record(folder, QWEN)["config"])}, QWEN)
+    after = file(folder, QWEN).read_text(encoding="utf-8").splitlines()
+    new = [line for line in after if line not in before.splitlines()]
+    assert new == [
+        '  "source": "config.json on the Hub",', f'  "commit": "{COMMIT}",', f'  "read": "{DAY}",',
+    ]  # fmt: skip
+
+
+def test_what_was_entered_from_knowledge_is_checked_by_that(folder: Path, tmp_path: Path) -> None:
+    path = file(folder, COMMAND)
+    path.write_text(
+        json.dumps({**record(folder, COMMAND), "source": "config.json on the Hub (x); a paper"}),
+        encoding="utf-8",
+    )
+    assert record(folder, COMMAND)["from_knowledge"]
+    settings = record(folder, COMMAND)["config"]
+    done = refresh(tmp_path, {COMMAND: repository({**settings, **OTHER})}, COMMAND)
+    assert done.stdout.splitlines()[2] == f"| {COMMAND} | the same | the same |"
+    after = record(folder, COMMAND)
+    assert "from_knowledge" not in after
+    assert (after["source"], after["config"]) == ("config.json on the Hub; a paper", settings)
+    model = known_models.known_model(COMMAND)
+    assert model is not None
+    assert model.source == f"config.json on the Hub, commit {COMMIT[:12]}, read on {DAY}; a paper"
+
+
+def test_an_unchanged_file_keeps_its_commit_and_its_bytes(folder: Path, tmp_path: Path) -> None:
+    settings = record(folder, QWEN)["config"]
+    refresh(tmp_path, {QWEN: repository(settings)}, QWEN)
+    before = file(folder, QWEN).read_bytes()
+    done = refresh(tmp_path, {QWEN: repository({**settings, **OTHER}, NEXT)}, QWEN)
+    assert (done.returncode, done.stdout) == (0, "Nothing has changed.\n")
+    assert done.stderr == "Qwen/Qwen3-8B: unchanged\n"
+    assert file(folder, QWEN).read_bytes() == before
+
+
+@pytest.mark.parametrize(("changed", "code"), [
+    ({"rope_theta": 5e6}, 1), ({"max_position_embeddings": 8192}, 1), ({"vocab_size": 7}, 0),
+])  # fmt: skip
+def test_a_check_writes_nothing_and_fails_if_position_would_change(
+    folder: Path, tmp_path: Path, changed: dict[str, Any], code: int
+) -> None:
+    before = file(folder, QWEN).read_bytes()
+    published = repository({**record(folder, QWEN)["config"], **changed})
+    done = refresh(tmp_path, {QWEN: published}, "--check", QWEN)
+    assert (done.returncode, done.stdout.count(QWEN)) == (code, 1)
+    assert file(folder, QWEN).read_bytes() == before
+
+
+def test_models_that_cannot_be_read_are_named_and_left_alone(folder: Path, tmp_path: Path) -> None:
+    """One is gated, one has no repository; the third is read."""
+    before = {name: file(folder, name).read_bytes() for name in (PHI, COMMAND)}
+    read = {**record(folder, QWEN)["config"], "rope_theta": 5e6}
+    repositories = {QWEN: repository(read), COMMAND: repository({})}
+    gated = Trouble(refusal(403, "GatedRepo", "Access is restricted."), about=f"/{COMMAND}/resolve")
+    done = refresh(tmp_path, repositories, trouble=[gated])
+    assert done.returncode == 0
+    assert done.stderr.count("not read: ") == 2
+    assert f"not read: {COMMAND}: config.json: gated; expected access" in done.stderr
+    assert f"not read: {PHI}: no such repository" in done.stderr
+    assert [line.split(" | ")[0] for line in done.stdout.splitlines()[2:3]] == [f"| {QWEN}"]
+    assert {name: file(folder, name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"transformers_version": "5.0"}'])
+def test_a_config_that_says_nothing_replaces_none(
+    folder: Path, tmp_path: Path, content: bytes
+) -> None:
+    before = file(folder, QWEN).read_bytes()
+    done = refresh(tmp_path, {QWEN: repository(content)}, QWEN)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "none of 1 model could be read"
+    assert file(folder, QWEN).read_bytes() == before
+
+
+def test_without_a_hub_nothing_is_read(folder: Path, tmp_path: Path) -> None:
+    done = inline.run("models", "refresh", home=tmp_path / "home")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("the Hub did not answer")
+
+
+def test_an_unknown_id_is_refused_with_the_nearest(folder: Path, tmp_path: Path) -> None:
+    done = refresh(tmp_path, {}, "Qwen/Qwen3-8b", QWEN)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "'Qwen/Qwen3-8b': no published config of the program has this id; nearest: Qwen/Qwen3-8B\n"
+    )
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    ({"model_type": "nobody"}, "The layers of B are not known"),
+    ({"rope_scaling": {"rope_type": "yarn", "factor": "x"}}, "The two cannot be compared: rotary"),
+])  # fmt: skip
+def test_what_can_no_longer_be_said_is_a_change(
+    folder: Path, tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    published = {**record(folder, QWEN)["config"], **changed}
+    done = refresh(tmp_path, {QWEN: repository(published)}, "--check", QWEN)
+    assert done.returncode == 1
+    assert said in done.stdout
+
+
+def test_text_of_the_hub_is_no_markup(folder: Path, tmp_path: Path) -> None:
+    published = {**record(folder, QWEN)["config"], "rope_note": "[a](https://b) | <b> @c `d`"}
+    done = refresh(tmp_path, {QWEN: repository(published)}, QWEN)
+    [row] = [line for line in done.stdout.splitlines() if line.startswith(f"| {QWEN}")]
+    assert row.count("|") == 4
+    assert not set("[<`") & set(row)
+
+
+def test_what_is_kept_of_a_published_file() -> None:
+    former = {"model_type": "x", "n_mels": 80, "vision": {"mask": 1}}
+    given = {
+        **OTHER, **former, "hidden_size": 8, "dropout": 0.1,
+        "vision": {"mask": 1, "patch": 4, "num_layers": 2}, "text": {"rope_theta": 1e4, "eps": 1},
+        "audio": {"eps": 1},
+    }  # fmt: skip
+    assert refreshed.kept(given, {path for path, _ in leaves(former)}) == {
+        **former, "hidden_size": 8, "vision": {"mask": 1, "num_layers": 2},
+        "text": {"rope_theta": 1e4},
+    }  # fmt: skip
+
+
+def test_a_command_in_a_group_is_listed_with_its_name() -> None:
+    names = [command.name for command in command_records.commands(app)]
+    assert "models refresh" in names
