@@ -72,6 +72,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "model_type": config.text("model_type") or None,
         "inputs": _inputs(config),
         "context": _context(config),
+        "context_key": ".".join(config.path_of("n_positions")) or None,
         "default_context": _default_context(config),
     }
     origin = {

@@ -38,6 +38,8 @@ class TurningOfModel(TypedDict):
     """Number of rotation pairs."""
     slower: list[float]
     """Wavelength of each pair after scaling ÷ before, or one number for all."""
+    slower_beyond: list[float]
+    """The same in texts longer than `longer`; empty where these are as others."""
 
 
 class LayersSeeing(TypedDict):
@@ -58,6 +60,8 @@ class PositionOfModel(TypedDict):
     """The last position of the context."""
     longer: int | None
     """Length up to which texts use these frequencies; null where all do."""
+    grows: bool
+    """Whether texts longer than the context use frequencies that depend on their length."""
     rotations: list[TurningOfModel]
     """Its rotations of text."""
     layers: int
@@ -94,9 +98,10 @@ def panel(
     ]
     if context is None or not 0 < len(turning) <= MOST_ROTATIONS:
         return None
-    shorts = [form.short for _, form in turning if form.short is not None]
-    longer = min(shorts) if shorts and min(shorts) < context else None
-    last = (longer or context) - 1
+    short = [form for _, form in turning if form.short is not None and form.short < context]
+    longer = min((form.short for form in short if form.short is not None), default=None)
+    # The frequencies of longer texts may be no list of numbers.
+    last = (context if all(form.long_factors for form in short) else longer or context) - 1
     if last < 2:
         return None
     # The stacks in which one of the encodings acts.
@@ -106,6 +111,7 @@ def panel(
     return {
         "last": last,
         "longer": longer,
+        "grows": any(form.rope_type == "dynamic" for _, form in turning),
         "rotations": [_turning(record, form) for record, form in turning],
         "layers": len(stacks),
         "seeing": list(_seeing(stacks)),
@@ -118,15 +124,21 @@ def _turning(record: EncodingRecord, form: Rotation) -> TurningOfModel:
     # A scaling that changes no frequency by more than single precision is none.
     is_scaled = not np.allclose(frequencies, plain, rtol=1e-6, atol=0.0)
     ratios = (plain / frequencies).tolist() if is_scaled else [1.0]
-    slower = [float(f"{ratio:.{DIGITS}g}") for ratio in ratios]
     return {
         "label": record.numbered_part,
         "step": form.step,
         "base": form.base,
         "components": form.head_dim if form.rope_type == OF_WHOLE_HEAD else form.rotary_dim,
         "pairs": frequencies.size,
-        "slower": slower if len(set(slower)) > 1 else slower[:1],
+        "slower": _short(ratios),
+        "slower_beyond": _short(form.long_factors),
     }
+
+
+def _short(ratios: Sequence[float]) -> list[float]:
+    """These in few digits, once where they are alike."""
+    rounded = [float(f"{ratio:.{DIGITS}g}") for ratio in ratios]
+    return rounded if len(set(rounded)) > 1 else rounded[:1]
 
 
 def _beside(stacks: Sequence[Layer]) -> str:

@@ -16,7 +16,7 @@ from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import svg
 from generator.site import moved
 from generator.site.compare import data as compare_data
-from generator.site.data import dataset, feed, figure_scripts, sources
+from generator.site.data import dataset, feed, figure_scripts, find, sources
 from generator.site.data import files as data_files
 from generator.site.data import lesson as lesson_data
 from generator.site.html import escape
@@ -90,6 +90,7 @@ def render(
         **compare_data.makers(atlas),
         lesson_data.PATH: partial(lesson_data.script, atlas),
         sources.PATH: partial(sources.script, atlas),
+        find.PATH: partial(find.script, atlas),
     }
     files: dict[str, Maker] = {
         **_hand_written(materials.written),

@@ -34,9 +34,10 @@
     const several = data.rotations.length > 1;
     const isScaled = data.rotations.some(({ slower }) => slower.some((ratio) => ratio !== 1));
     for (const figure of place.querySelectorAll(".pa-turning")) figure.remove();
-    rotations = data.rotations.map(({ label, step, base, components, pairs, slower }) => {
+    rotations = data.rotations.map(({ label, step, base, components, pairs, slower, slower_beyond: beyond = [] }) => {
       const plain = Array.from({ length: pairs }, (_, pair) => step * base ** ((-2 * pair) / components));
-      const frequencies = plain.map((frequency, pair) => frequency / (slower[pair] ?? slower[0]));
+      const [frequencies, longer] = [slower, beyond.length ? beyond : slower].map((ratios) =>
+        plain.map((frequency, pair) => frequency / (ratios[pair] ?? ratios[0])));
       const figure = place.querySelector("template").content.firstElementChild.cloneNode(true);
       figure.querySelector("figcaption").textContent = `Share of its first turn that each rotation pair has completed${several ? `: ${label}` : ""}`;
       figure.querySelector("svg").setAttribute("viewBox", `0 0 ${pairs} 1`);
@@ -48,7 +49,7 @@
         row.append(...Array.from({ length: isScaled ? 3 : 2 }, () => made("td", "")));
         return [frequencies.indexOf(end(...frequencies)), row];
       });
-      return { label, plain, frequencies, path: figure.querySelector("path"), rows };
+      return { label, plain, frequencies, longer, path: figure.querySelector("path"), rows };
     });
     const head = table.tHead.rows[0];
     head.cells[3]?.remove();
@@ -57,11 +58,22 @@
     said.style.setProperty("--n", rotations.length);
     const longer = place.querySelector(".pa-longer");
     longer.hidden = !data.longer;
-    longer.textContent = `Texts of more than ${whole(data.longer ?? 0)} positions use other frequencies, which are not shown here.`;
+    const isShown = data.last >= (data.longer ?? 0);
+    longer.textContent = `Texts of more than ${whole(data.longer ?? 0)} positions use other frequencies${isShown
+      ? " at all positions, which are shown from that position on" : ", which are not shown here"}.`;
     field.max = data.last;
   };
 
-  const counted = ({ plain, frequencies }, position) => {
+  // Those at the last position of a text.
+  const turning = ({ frequencies, longer }, position) => (data.longer && position >= data.longer ? longer : frequencies);
+  const beyond = (position) => {
+    if (position <= data.last) return "";
+    const grows = data.grows ? "; its scaling changes all angles with the length of longer texts, which is not shown" : "";
+    return `Position ${whole(position)} is beyond the ${data.longer > data.last ? "texts that use these frequencies" : `configured context of ${whole(data.last + 1)} positions`}${grows}. `;
+  };
+  const counted = (rotation, position) => {
+    const { plain } = rotation;
+    const frequencies = turning(rotation, position);
     const turned = (list) => list.filter((frequency) => (position * frequency) / TURN >= 1).length;
     const [now, before] = [turned(frequencies), turned(plain)];
     const without = now === before ? "" : ` (${before} without scaling)`;
@@ -77,12 +89,14 @@
     const seen = `${count && count === data.layers ? all : some} position 0${named}${data.beside}`;
     const first = [...(several ? [] : turned), ...(data.layers ? [seen] : [])];
     const opening = first.length ? [`At position ${whole(position)}, ${first.join(", and ")}.`] : [];
-    return [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");
+    return beyond(position) + [...opening, ...(several ? turned.map((text) => `${text}.`) : [])].join(" ");
   };
   const draw = (position) => {
     const text = sentence(position);
     if (said.textContent !== text) said.textContent = text;
-    for (const { plain, frequencies, path, rows } of rotations) {
+    for (const rotation of rotations) {
+      const { plain, path, rows } = rotation;
+      const frequencies = turning(rotation, position);
       const steps = frequencies.map((frequency) => `V${Math.max(1 - (position * frequency) / TURN, 0)}h1`);
       path.setAttribute("d", `M0 1${steps.join("")}V1z`);
       for (const [pair, row] of rows) {
@@ -94,7 +108,8 @@
     slider.setAttribute("aria-valuetext", whole(position));
   };
 
-  const limited = (position) => Math.min(Math.max(Math.round(position), 1), data.last);
+  const MOST = 2 ** 31 - 1;
+  const limited = (position) => Math.min(Math.max(Math.round(position), 1), MOST);
   const most = Number(slider.max);
   const show = (position) => {
     draw(position);

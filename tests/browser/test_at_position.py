@@ -158,7 +158,10 @@ def test_a_bar_is_as_high_as_the_share_of_the_first_turn(page: Page) -> None:
 
 
 def test_frequencies_of_longer_texts_are_said_not_to_be_shown(page: Page) -> None:
-    for longer, text in ((4096, "Texts of more than 4,096 positions use other"), (None, "")):
+    for longer, text in (
+        (4096, "Texts of more than 4,096 positions use other frequencies, which are not"),
+        (None, ""),
+    ):
         shown(page, {"longer": longer}, 5)
         note = page.locator(".pa-longer")
         assert note.is_visible() is bool(text)
@@ -187,12 +190,26 @@ def test_keys_move_the_slider_from_one_end_to_the_other(page: Page, address: str
     expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "126,023")
 
 
-def test_a_position_beyond_the_context_is_its_last(page: Page, address: str) -> None:
+def test_a_position_beyond_the_context_says_so(page: Page, address: str) -> None:
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
-    page.locator(FIELD).fill("999999999")
-    page.locator(FIELD).press("Enter")
-    expect(page.locator(FIELD)).to_have_value("131071")
-    expect(page.locator(SAID)).to_contain_text("At position 131,071,")
+    page.locator(FIELD).fill("200000")
+    expect(page.locator(SAID)).to_contain_text(
+        "Position 200,000 is beyond the configured context of 131,072 positions. At position"
+    )
+    shown(page, {"grows": True}, 2000)
+    assert "changes all angles with the length" in page.locator(SAID).inner_text()
+
+
+def test_longer_texts_turn_by_their_own_list(page: Page) -> None:
+    """At position 127 two pairs have completed a turn, and with 64 times the wavelength none."""
+    model = {"longer": 100, "rotations": [{**ROTATION, "slower_beyond": [64]}]}
+    shown(page, model, 99)
+    assert "2 of 4 rotation pairs" in page.locator(SAID).inner_text()
+    shown(page, model, 127)
+    assert (
+        "0 of 4 rotation pairs have completed a turn (2 without" in page.locator(SAID).inner_text()
+    )
+    assert "shown from that position on" in page.locator(".pa-longer").inner_text()
 
 
 @pytest.mark.parametrize("width", [375, 1280])

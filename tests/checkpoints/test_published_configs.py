@@ -107,14 +107,7 @@ def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:
         yield "keys"
     if not record["source"].strip() or not record["config"]:
         yield "no source or no settings"
-    # What is not from knowledge says where a copy is.
-    copied = r"repeated|\w/\w|model card|as published|model_type as in"
-    if "commit" in record:
-        if not re.fullmatch(
-            r"[0-9a-f]{40} 20\d\d(-\d\d){2}", f"{record['commit']} {record['read']}"
-        ):
-            yield "commit"
-    elif not record.get("from_knowledge", re.search(copied, record["source"])):
+    if not _has_copy(record):
         yield "no copy"
     if "published" in record and not _is_month(name, record["published"]):
         yield "month"
@@ -127,6 +120,17 @@ def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:
         yield "extends"
     if "native" in record and not _is_stated(record["native"], "length", set()):
         yield "native"
+
+
+def _has_copy(record: dict[str, Any]) -> bool:
+    """Whether it has the commit that was read, or what is not from knowledge says where a copy
+    is.
+    """
+    if "commit" in record:
+        read = f"{record['commit']} {record['read']}"
+        return re.fullmatch(r"[0-9a-f]{40} 20\d\d(-\d\d){2}", read) is not None
+    copied = r"repeated|\w/\w|model card|as published|model_type as in"
+    return bool(record.get("from_knowledge", re.search(copied, record["source"])))
 
 
 def _is_way(record: dict[str, Any]) -> bool:

@@ -91,7 +91,7 @@ def test_frequencies_follow_from_the_base_and_the_scaling() -> None:
     first, second = panel(scaled, ROTATION)["rotations"]
     assert first == {
         "label": "decoder", "step": 1.0, "base": 4096.0, "components": 8, "pairs": 4,
-        "slower": [8.0],
+        "slower": [8.0], "slower_beyond": [],
     }  # fmt: skip
     assert second == {**first, "label": "decoder 2", "slower": [1.0]}
 
@@ -104,6 +104,10 @@ def test_a_rotation_of_short_texts_ends_with_them() -> None:
     )
     made = panel(short)
     assert (made["last"], made["longer"]) == (63, 64)
+    lists = {"short_factor": [1.0] * 4, "long_factor": [2.0, 2.0, 4.0, 4.0]}
+    made = panel(replace(short, scaling={**short.scaling, **lists}))
+    assert made["last"] > 63
+    assert made["rotations"][0]["slower_beyond"] == [2.0, 2.0, 4.0, 4.0]
 
 
 def test_there_is_no_panel_without_a_rotation_or_a_configured_context() -> None:

@@ -28,12 +28,15 @@ def atlas() -> Atlas:
 
 
 def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None:
-    """The config of Gemma 3 gives no context."""
+    """The config of Gemma 3 gives no context, and its config class does."""
     [page] = model_position.pages(atlas)
     soup = BeautifulSoup(rendered(page), "html.parser")
     names = [option.get_text() for option in soup.select("option")]
-    assert names == [*("meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b", "Qwen/Qwen3-0.6B")]
-    assert "one of\n3 models with a rotary encoding" in soup.get_text()
+    assert names == [
+        *("google/gemma-3-4b-it", "meta-llama/Llama-3.1-8B-Instruct", "openai/gpt-oss-20b"),
+        "Qwen/Qwen3-0.6B",
+    ]
+    assert "one of\n4 models with a rotary encoding" in soup.get_text()
     # The newest scaled one is shown first.
     texts = [element.get_text() for element in soup.select("h2, option[selected]")]
     assert texts == ["openai/gpt-oss-20b"] * 2
@@ -56,7 +59,7 @@ def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
     base = models.COLUMNS.index("Rotary base")
     addresses = {row.id: row.cells[base].address for row in models.rows(atlas)}
     assert addresses["openai/gpt-oss-20b"] == "models/position.html#model=openai%2Fgpt-oss-20b"
-    assert addresses["google/gemma-3-4b-it"] == ""
+    assert addresses["google-bert/bert-base-uncased"] == ""
     [page] = model_position.pages(atlas)
     options = BeautifulSoup(rendered(page), "html.parser").select("option")
     named = {unquote(address.removeprefix(models.AT_POSITION)) for address in addresses.values()}

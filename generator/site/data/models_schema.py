@@ -143,6 +143,8 @@ class PublishedModel(TypedDict):
     """What it reads: “text”, “image” or “audio”."""
     context: int | None
     """Configured context in positions; null where the config gives none."""
+    context_key: str | None
+    """Its key in the config; null where another one than usual gives it."""
     default_context: int | None
     """Default of its config class in transformers, if the config gives no context; else null."""
     trained: int | None

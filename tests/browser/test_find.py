@@ -1,0 +1,105 @@
+"""The box on the front page that finds a model while one types."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+FIELD, FIRST = ".pa-find input", ".pa-find li:first-child a"
+# What somebody types, and the model that is first: names with digits, ids, families, parts of a
+# name, and names with a letter wrong, missing or too many.
+FOUND = {
+    "Qwen3-8B": "Qwen/Qwen3-8B",
+    "qwen3 8b": "Qwen/Qwen3-8B",
+    "Qwen 3 8B": "Qwen/Qwen3-8B",
+    "Qwen/Qwen3-8B": "Qwen/Qwen3-8B",
+    "qwem3-8b": "Qwen/Qwen3-8B",
+    "Qwen2.5-7B-Instruct": "Qwen/Qwen2.5-7B-Instruct",
+    "Qwen2.5 7B Instruct": "Qwen/Qwen2.5-7B-Instruct",
+    "QwQ": "Qwen/QwQ-32B",
+    "QwQ 32B": "Qwen/QwQ-32B",
+    "gpt-oss-20b": "openai/gpt-oss-20b",
+    "gpt oss 20b": "openai/gpt-oss-20b",
+    "gptoss20b": "openai/gpt-oss-20b",
+    "gpt-os-20b": "openai/gpt-oss-20b",
+    "openai/gpt-oss-120b": "openai/gpt-oss-120b",
+    "gemma-3-27b": "google/gemma-3-27b-it",
+    "Gemma 3 27B": "google/gemma-3-27b-it",
+    "google/gemma-3-27b-it": "google/gemma-3-27b-it",
+    "gema-3-27b": "google/gemma-3-27b-it",
+    "Llama 4 Scout": "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+    "llama-4-scuot": "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+    "scout": "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+    "Maverick": "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8",
+    "Llama 3.1 8B Instruct": "meta-llama/Llama-3.1-8B-Instruct",
+    "Llama-3.1-405B": "meta-llama/Llama-3.1-405B",
+    "meta-llama/Llama-3.1-70B": "meta-llama/Llama-3.1-70B",
+    "DeepSeek-V3.2": "deepseek-ai/DeepSeek-V3.2",
+    "deepseek v3.2": "deepseek-ai/DeepSeek-V3.2",
+    "DeepSeek V3": "deepseek-ai/DeepSeek-V3",
+    "deepseek_v3": "deepseek-ai/DeepSeek-V3",
+    "DeapSeek-V3": "deepseek-ai/DeepSeek-V3",
+    "DeepSeek R1": "deepseek-ai/DeepSeek-R1",
+    "Phi-3.5-mini": "microsoft/Phi-3.5-mini-instruct",
+    "phi 3.5 mini": "microsoft/Phi-3.5-mini-instruct",
+    "Mistral 7B v0.1": "mistralai/Mistral-7B-v0.1",
+    "Mistral-7B-v0.3": "mistralai/Mistral-7B-v0.3",
+    "mistral 7b v0.3": "mistralai/Mistral-7B-v0.3",
+    "mistrall-7b-v0.3": "mistralai/Mistral-7B-v0.3",
+    "bert-base-uncased": "google-bert/bert-base-uncased",
+    "google-bert/bert-large-uncased": "google-bert/bert-large-uncased",
+    "roberta-base": "FacebookAI/roberta-base",
+    "t5-small": "google-t5/t5-small",
+    "byt5": "google/byt5-small",
+    "whisper-tiny": "openai/whisper-tiny",
+    "wisper-tiny": "openai/whisper-tiny",
+    "SmolLM3": "HuggingFaceTB/SmolLM3-3B",
+    "smollm2 135m": "HuggingFaceTB/SmolLM2-135M-Instruct",
+    "chatglm2-6b": "THUDM/chatglm2-6b",
+    "Yi-6B": "01-ai/Yi-6B",
+    "xlnet": "xlnet/xlnet-base-cased",
+    "ModernBERT-base": "answerdotai/ModernBERT-base",
+    "minimax text 01": "MiniMaxAI/MiniMax-Text-01",
+}
+
+
+@pytest.fixture(params=["served", "on disk"])
+def start(request: Any, address: str, built: Path) -> str:
+    return f"{address if request.param == 'served' else (built / 'site').as_uri()}/index.html"
+
+
+def test_what_is_typed_finds_its_model(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    own_page.locator(FIELD).focus()
+    wrong = {}
+    for typed, model in FOUND.items():
+        own_page.locator(FIELD).fill(typed)
+        own_page.locator(FIRST).wait_for()
+        found = own_page.locator(FIRST).get_attribute("href")
+        if found != f"models/{model.replace('/', '--')}.html":
+            wrong[typed] = found
+    assert wrong == {}
+
+
+def test_enter_opens_the_model_and_arrows_choose_another(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    field = own_page.locator(FIELD)
+    field.fill("Gemma 3")
+    own_page.locator(FIRST).wait_for()
+    expect(field).to_have_attribute("aria-activedescendant", "pa-found-0")
+    field.press("ArrowDown")
+    second = own_page.locator("#pa-found-1 a").get_attribute("href")
+    assert second is not None
+    assert "gemma-3" in second
+    field.press("Enter")
+    own_page.wait_for_url(f"**/{second}")
+    expect(own_page.locator("h1")).to_contain_text("gemma-3")
+
+
+def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    own_page.locator(FIELD).fill("gemma")
+    own_page.locator(FIRST).wait_for()
+    own_page.locator(FIELD).fill("zzzzzzzz")
+    expect(own_page.locator(".pa-find ul")).to_be_hidden()
