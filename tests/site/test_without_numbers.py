@@ -89,7 +89,7 @@ def test_the_page_says_why_a_row_is_the_nearest() -> None:
 
 def test_the_page_says_where_its_config_is_from_and_has_the_picture_of_its_scheme() -> None:
     text = page(atlas())
-    said = ("our own copy", "could not download its weights", 'src="figures/schemes/learned')
+    said = ("our own record", "could not download its weights", 'src="figures/schemes/learned')
     assert [words for words in (literal("a paper, section 3"), *said) if words not in text] == []
     pages = {page.path: page for page in KINDS["checkpoint"].pages(atlas())}
     [figure] = pages["checkpoints/bert.md"].figures
