@@ -9,7 +9,6 @@ from functools import cache, partial
 import numpy as np
 
 from generator.contracts import Atlas, Json
-from generator.numerics.arrays import Floats
 from generator.resources import PACKAGE
 from generator.site.data.expected_schema import ExpectedModel, ValuesAtPosition
 from generator.site.data.models import records
@@ -69,13 +68,8 @@ def positions(model: Json, rotation: Json) -> list[int]:
 def at(rotation: Json, position: int) -> ValuesAtPosition:
     """Cosines and sines of a position, each (n_pairs,), times the attention factor."""
     angles = position * np.array(rotation["inverse_frequencies"])
-    factor = rotation["attention_factor"]
-    return {
-        "position": position,
-        "cos": _rounded(factor * np.cos(angles)),
-        "sin": _rounded(factor * np.sin(angles)),
-    }
-
-
-def _rounded(values: Floats) -> list[float]:
-    return [float(f"{value:.{DIGITS}g}") for value in values]
+    cos, sin = (
+        [float(f"{value:.{DIGITS}g}") for value in rotation["attention_factor"] * values]
+        for values in (np.cos(angles), np.sin(angles))
+    )
+    return {"position": position, "cos": cos, "sin": sin}

@@ -119,11 +119,4 @@ class ExpectedModel(TypedDict):
     """Rotations of queries and keys for text or audio."""
 
 
-OF_EXPECTED = (
-    ExpectedModel,
-    ExpectedRotation,
-    ValuesAtPosition,
-    MadeBy,
-    Compared,
-    ExpectedTable,
-)
+OF_EXPECTED = (ExpectedModel, ExpectedRotation, ValuesAtPosition, MadeBy, Compared, ExpectedTable)

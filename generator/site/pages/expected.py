@@ -11,24 +11,6 @@ from generator.site.data import expected
 
 
 @dataclass(frozen=True)
-class ExpectedRow:
-    """A model, as frozen. path: of its file"""
-
-    path: str
-    model: Json
-
-    @property
-    def owner(self) -> str:
-        """Of the model on the Hub."""
-        return str(self.model["id"]).partition("/")[0]
-
-    @property
-    def title(self) -> str:
-        """Its name on the Hub, without its owner."""
-        return str(self.model["id"]).partition("/")[2]
-
-
-@dataclass(frozen=True)
 class Agreement:
     """What one kind of code says of all rotations. made, agreeing, differing: rotations; deviation:
     the largest of the agreeing ones, None without any
@@ -46,7 +28,7 @@ def pages(atlas: Atlas) -> list[Page]:
     models = expected.models_of(atlas)
     rotations = [rotation for model in models for rotation in model["rotations"]]
     context = {
-        "rows": [ExpectedRow(expected.path(model), model) for model in models],
+        "rows": [(expected.path(model), model) for model in models],
         "rotations": len(rotations),
         "alone": sum(not one["agrees"] and not one["differs"] for one in rotations),
         "agreements": agreements(rotations),
