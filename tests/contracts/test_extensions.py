@@ -53,6 +53,7 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
     ("generator.history.words", "status"),  # a kind of change
+    ("generator.pipeline.refreshed", "expected"),  # a key of a file
     ("generator.schemes.rotary", "alibi"),  # a value in config.json
     ("generator.schemes.rotary", "axial"),  # a value in config.json
     ("generator.schemes.rotary", "sinusoidal"),  # a value in config.json

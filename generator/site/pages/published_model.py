@@ -106,4 +106,4 @@ def _costs(model: Json) -> list[tuple[int, int]]:
     ]
 
 
-PAGE = PageKind("published_models", pages)
+PAGE = PageKind("published_model", pages)
