@@ -181,7 +181,14 @@ def compared(one: Side, other: Side) -> Comparison:
         for side in sides
     ]
     pairs = [[of_side[key] for of_side in beside] for key in shared]
-    notes = (*_alone(sides), *(note for pair in pairs for note in _rounded(pair)))
+    beside_position = (
+        _numbers_unread(side, encoding)
+        for side, of_side in zip(sides, beside, strict=True)
+        for encoding in _without_numbers(of_side, beside)
+        if not encoding.form.tells_position
+    )
+    rounded = (note for pair in pairs for note in _rounded(pair))
+    notes = (*_alone(sides), *rounded, *beside_position)
     return Comparison(verdict, tuple(differences), untold, notes, (unread[0], unread[1]))
 
 
@@ -551,10 +558,9 @@ def _untold(
         for part in common:
             if any(layer.encodings is None for layer in side.layers[part]):
                 yield WORDS("layers_unknown", side=side.name, part=part)
-        for (part, scheme), encoding in of_side.items():
-            if not _has_numbers(encoding) and all((part, scheme) in each for each in beside):
-                title = scheme_of(encoding).title
-                yield WORDS("numbers_unread", side=side.name, part=part, scheme=title)
+        for encoding in _without_numbers(of_side, beside):
+            if encoding.form.tells_position:
+                yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
             yield WORDS("stored_otherwise", side=side.name, tensor=tensor)
         if not side.layers:
@@ -572,6 +578,20 @@ def _stored_otherwise(side: Side) -> str | None:
     ):
         return None
     return stored.name
+
+
+def _without_numbers(
+    of_side: Mapping[Key, Encoding[Form]], beside: Sequence[Mapping[Key, Encoding[Form]]]
+) -> Iterator[Encoding[Form]]:
+    """Encodings that both have, with numbers that were not read on this side."""
+    for key, encoding in of_side.items():
+        if not _has_numbers(encoding) and all(key in each for each in beside):
+            yield encoding
+
+
+def _numbers_unread(side: Side, encoding: Encoding[Form]) -> str:
+    title = scheme_of(encoding).title
+    return WORDS("numbers_unread", side=side.name, part=encoding.part, scheme=title)
 
 
 def _alone(sides: Sides) -> Iterator[str]:

@@ -257,3 +257,14 @@ def test_a_file_of_torch(tmp_path: Path) -> None:
     [name] = [name for name in tensors if name.endswith("wpe.weight")]
     torch.save({**tensors, name: tensors[name][:16]}, tmp_path / "pytorch_model.bin")
     check(between(one, FolderFiles(tmp_path, "own", choice)), "shape", "32 × 8 numbers in A")
+
+
+def test_sinks_whose_values_one_file_lacks_are_a_note() -> None:
+    """They tell no position, and config.json has none of any learned value."""
+    folder = FIXTURES / "llama_cpp_gpt_oss"
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    found = between(
+        ConfigAlone(settings, "own"), FolderFiles(folder, "own", Choice(name="model.gguf"))
+    )
+    assert found.verdict == "equal"
+    assert any("A has no numbers for Attention sinks" in note for note in found.notes)
