@@ -11,7 +11,7 @@ from generator.cli import named
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.contracts import Comparison
 from generator.errors import AtlasError
-from generator.pipeline import comparison, local_pool, plan
+from generator.pipeline import comparison, drafts, local_pool, plan
 
 EXAMPLES = """Examples:
 
@@ -53,7 +53,7 @@ def compare(
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
     """
     try:
-        found = _compared([one, other], comparison.compare_draft if draft else comparison.compare)
+        found = _compared([one, other], drafts.compare if draft else comparison.compare)
     except AtlasError as error:
         err.print(f"cannot be compared: {error}")
         raise typer.Exit(REFUSED) from None

@@ -4,7 +4,6 @@ spelt there.
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,9 +50,6 @@ OF_UNKNOWN_FAMILY = "model"
 DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
 SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
-# Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
-OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)
-KEYS_OF_HEADS = ("draft_vocab_size", "eagle_config", "speculators_model_type")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,15 +128,11 @@ def compare(one: Task, other: Task) -> Comparison:
 
     errors: RowError, NotReachedError
     """
-    return compared(*_sides(one, other))
+    return compared(*sides_of(one, other))
 
 
-def compare_draft(target: Task, draft: Task) -> Comparison:
-    """As ``drafted``, of two tasks. errors: RowError, NotReachedError"""
-    return drafted(*_sides(target, draft))
-
-
-def _sides(one: Task, other: Task) -> "Sides":
+def sides_of(one: Task, other: Task) -> "Sides":
+    """The sides of two tasks. errors: RowError, NotReachedError"""
     for task in (one, other):
         if task.problem is not None:
             raise task.problem
@@ -154,7 +146,7 @@ def compared(one: Side, other: Side) -> Comparison:
     beside = [side.beside(common) for side in sides]
     shared = sorted(beside[0].keys() & beside[1].keys())
     differences = [
-        *_of_lengths(sides),
+        *of_lengths(sides),
         *(each for part in common for each in _of_layers(part, sides)),
         *(
             each
@@ -192,50 +184,6 @@ def compared(one: Side, other: Side) -> Comparison:
     return Comparison(verdict, tuple(differences), untold, notes, (unread[0], unread[1]))
 
 
-def drafted(target: Side, draft: Side) -> Comparison:
-    """Whether a draft model can propose tokens at every position of its target, in speculative
-    decoding: it reaches as far, and one that reads hidden states of the target turns them by the
-    same angles.
-    """
-    sides = target, draft
-    a, b = (side.context for side in sides)
-    differences = [] if not (a and b) or b >= a else [*_of_lengths(sides)]
-    untold = [WORDS("no_context", side=side.name) for side, one in zip(sides, (a, b), strict=True)
-              if not one]  # fmt: skip
-    if reads := _reads_hidden_states(draft.files.config):
-        differences += _of_draft(sides)
-        untold += [
-            WORDS("asked", side=side.name, text=text) for side in sides for text in side.asked
-        ]
-    verdict: Verdict = "equal as far as both files tell" if untold else "equal"
-    if differences:
-        verdict = "different"
-    elif not ((a and b) or reads):
-        verdict = "cannot be compared"
-    notes = (WORDS("draft", reads=reads),)
-    return Comparison(verdict, tuple(differences), tuple(untold), notes)
-
-
-def _of_draft(sides: Sides) -> Iterator[Difference]:
-    """Rotations of a draft that turn as none of its target."""
-    own, theirs = (
-        [(key,) for key, one in side.rotations.items() if one.is_of_words] for side in sides
-    )
-    for keys in theirs:
-        if all(_turn_otherwise((each, keys), sides) for each in own):
-            kind, pair = ("rotation", (own[0], keys)) if own else ("rotation_alone", ((), keys))
-            text = WORDS(kind, where=WORDS("in_part", part="draft"), **_MEANINGS[kind](pair, sides))
-            yield Difference(kind, "draft", text)
-
-
-def _reads_hidden_states(config: ModelConfig) -> bool:
-    """Whether a draft is a head of its target (EAGLE and what followed) rather than a model."""
-    names = " ".join(map(str, (*config.listed("architectures"), config.family)))
-    return bool(OF_HEADS.search(names)) or any(
-        name in each for name in KEYS_OF_HEADS for each in config.nested()
-    )
-
-
 def _renamed(one: Side, other: Side) -> Side:
     """``other`` with its only stack of text under the name that the only one of ``one`` has, where
     one of the two is of an unknown family.
@@ -267,7 +215,8 @@ def _with_keys(layer: Layer, renamed: Mapping[str, Encoding[Form]]) -> Layer:
     return replace(layer, encodings=tuple(renamed[key].key for key in layer.encodings))
 
 
-def _of_lengths(sides: Sides) -> Iterator[Difference]:
+def of_lengths(sides: Sides) -> Iterator[Difference]:
+    """The difference of contexts that both give."""
     a, b = (side.context for side in sides)
     if a and b and a != b:
         keys = [_keys_of(side.files.config, "n_positions") for side in sides]
@@ -294,7 +243,7 @@ def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
             found.setdefault(key, []).append(layer.index)
     for (kind, values), layers in found.items():
         where = WORDS("layers_of", part=part, layers=layers, n_layers=a)
-        text = WORDS(kind, where=where, **_MEANINGS[kind](values, sides))
+        text = WORDS(kind, where=where, **MEANINGS[kind](values, sides))
         yield Difference(kind, part, text)
 
 
@@ -311,7 +260,7 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
     )
     if bool(keys[0]) != bool(keys[1]):
         yield "rotation_alone", keys
-    elif keys[0] and _turn_otherwise(keys, sides):
+    elif keys[0] and turn_otherwise(keys, sides):
         yield "rotation", keys
     elif keys[0] and _longer_otherwise(keys, sides):
         yield "longer", keys
@@ -331,7 +280,7 @@ def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int |
     return tuple(sorted(mixers)), before, after
 
 
-def _turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
+def turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
     """Whether two rotations, or several for axes, turn by other angles or factors."""
     forms = [
         [side.rotations[key].form for key in of_side]
@@ -427,7 +376,7 @@ def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     }
 
 
-_MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
+MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
     "mixing": _mixing,
     "rotation": _turning,
     "rotation_alone": _alone_in,
@@ -442,7 +391,7 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
     part = pair[0].part
     if isinstance(pair[0].form, Rotation):
         keys = [(one.key,) for one in pair]
-        if _turn_otherwise(keys, sides):
+        if turn_otherwise(keys, sides):
             where = WORDS("in_part", part=part)
             text = WORDS("rotation", where=where, **_turning(keys, sides))
             yield Difference("rotation", part, text)

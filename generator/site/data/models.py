@@ -1,8 +1,9 @@
 """Published configs of well-known models: their rows as pages show them, and as CSV."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -145,7 +146,12 @@ def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
 
 def records(atlas: Atlas) -> list[Json]:
     """The models as in models.json."""
-    models: list[Json] = json.loads(atlas.models())["models"]
+    return list(_parsed(atlas.models()))
+
+
+@lru_cache(maxsize=1)
+def _parsed(data: bytes) -> Sequence[Json]:
+    models: list[Json] = json.loads(data)["models"]
     return models
 
 
@@ -157,6 +163,12 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
         folder, _, name = checkpoint.id.rpartition("/")
         pages[name if folder.endswith("references") else checkpoint.id] = page
     return pages
+
+
+def pages_of_models(atlas: Atlas) -> dict[str, str]:
+    """Pages of published configs, by their ids and by the names of their folders of references."""
+    names = ((model[key], model) for model in records(atlas) for key in ("id", "reference"))
+    return {name: page_of(model["id"], ".html") for name, model in names if name}
 
 
 def page_of(hub_id: str, ending: str = ".md") -> str:

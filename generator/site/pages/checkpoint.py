@@ -34,6 +34,7 @@ from generator.site import in_use as use
 from generator.site import origins, relatives
 from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
+from generator.site.data.models import pages_of_models
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import layer_strips
@@ -50,6 +51,7 @@ MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
 MOST_LINT = 6  # findings of lint
+REFERENCES = "references/"  # before the folders with settings of published models
 
 
 # The one before and the one after, where there is one.
@@ -278,6 +280,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "most_modules": MOST_MODULES,
         "most_lint": MOST_LINT,
         "home": home,
+        "model_page": pages_of_models(atlas).get(outcome.checkpoint.id.removeprefix(REFERENCES)),
         "paper": paper_address(outcome.checkpoint.paper),
         "found": of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
         "strips": layer_strips(outcome.layers, records, atlas.schemes),
