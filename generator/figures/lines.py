@@ -96,6 +96,26 @@ def legend_below(figure: "Figure") -> None:
     )
 
 
+def names_at_ends(axes: "Axes", least: float) -> None:
+    """Write the label of each line at its right end, in its colour, at least ``least`` of the
+    vertical axis apart; the horizontal axis grows by the room that they take.
+    """
+    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
+    heights: list[float] = []
+    for line in lines:
+        end = float(np.asarray(line.get_ydata())[-1])
+        heights.append(max(end, heights[-1] + least if heights else least / 2.0))
+    low, high = axes.get_xlim()
+    room = CHARACTER * max(len(str(line.get_label())) for line in lines) / (WIDTH * POINTS)
+    axes.set_xlim(low, low + (high - low) / (1.0 - min(room, 0.5)))
+    for line, height in zip(lines, heights, strict=True):
+        last = float(np.asarray(line.get_xdata())[-1])
+        axes.text(
+            last + (high - low) / 60.0, height, str(line.get_label()), color=line.get_color(),
+            va="center", fontsize="small",
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Line:
     """A plotted line.

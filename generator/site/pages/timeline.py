@@ -13,7 +13,7 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results
-from generator.figures.lines import hidden, legend_below
+from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.style import BACKGROUND, QUIET, SERIES
 from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
@@ -27,6 +27,7 @@ WORDS = Words("words/timeline.jinja")
 MOST_SCHEMES = 6
 TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
+APART = 4.5  # percentage points between two names
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) 
         axes.plot(years, share.values, color=colour, marker="o", markersize=3, label=share.title)
     axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
     axes.grid(axis="y")
-    legend_below(figure)
+    names_at_ends(axes, APART)
     return figure
 
 
