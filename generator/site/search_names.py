@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from generator.contracts import Analysis, Outcome, Scheme
 
-FIRST = 2  # How often the score of another page is that of one with numbers, or of an explanation.
+# How often the score of another page is that of one of a model, and of an explanation.
+FIRST, EXPLAINED = 2, 8
 # What a browser may show as it stands; the search splits it into words at hyphens and spaces.
 NAME = re.compile(r"[A-Za-z0-9][\w. -]*", re.ASCII)
 IN_BRACKETS = re.compile(r" *\(.*\)")
@@ -21,7 +22,7 @@ class SearchNames:
     """names: beside the words on a page; boost: by how much its score is multiplied"""
 
     names: tuple[str, ...] = ()
-    boost: int = 1
+    boost: float = 1
 
     @property
     def tags(self) -> Markup:
@@ -46,19 +47,22 @@ def of_checkpoint(
 
 
 def of_model(hub_id: str, family: str) -> SearchNames:
-    """The family, and both parts of its id."""
-    return SearchNames(_distinct((family, *hub_id.split("/"))), FIRST)
+    """Its id, both parts of that, and the family, even if it has the same name. Of models with the
+    same words, that with the shortest id comes first.
+    """
+    return SearchNames((hub_id, *hub_id.split("/"), family), round(FIRST + 4 / len(hub_id), 2))
 
 
 def of_scheme(scheme: Scheme) -> SearchNames:
     """Its other names of one word, such as RoPE: words of longer ones stand for much else, too."""
     names = (scheme.key, *(IN_BRACKETS.sub("", name) for name in scheme.also))
-    return SearchNames(_distinct(name for name in names if not re.search(r"[\s_'-]", name)), FIRST)
+    words = (name for name in names if not re.search(r"[\s_'-]", name))
+    return SearchNames(_distinct(words), EXPLAINED)
 
 
 def of_analysis(analysis: Analysis) -> SearchNames:
     """Its other names."""
-    return SearchNames(_distinct(analysis.also), FIRST)
+    return SearchNames(_distinct(analysis.also), EXPLAINED)
 
 
 def _module(tensor: str) -> str:

@@ -155,7 +155,7 @@
     choice.addEventListener("input", () => {
       const position = field.valueAsNumber;
       take(choice.value);
-      go(limited(position || data.last));
+      go(limited(Math.min(position || data.last, data.last)));
       show(field.valueAsNumber);
     });
     choice.value = document.getElementById("at-position").firstChild.textContent; // A browser may have restored another choice.

@@ -196,6 +196,9 @@ def test_a_position_beyond_the_context_says_so(page: Page, address: str) -> None
     expect(page.locator(SAID)).to_contain_text(
         "Position 200,000 is beyond the configured context of 131,072 positions. At position"
     )
+
+
+def test_beyond_the_context_dynamic_scaling_changes_all_angles(page: Page) -> None:
     shown(page, {"grows": True}, 2000)
     assert "changes all angles with the length" in page.locator(SAID).inner_text()
 

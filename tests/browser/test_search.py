@@ -16,10 +16,14 @@ FIRST = {
     "attention sink": "schemes/sink.html",
     "sinusoidal": "schemes/sinusoidal.html",
     "wpe": "checkpoints/mgm-microbiome-gpt.html",
-    "gpt2": "checkpoints/mgm-microbiome-gpt.html",
-    "BERT": "checkpoints/all-minilm-l6-v2.html",
-    "T5": "checkpoints/flan-t5-small-titles.html",
-    "openai-community/gpt2": "checkpoints/gpt-2-small.html",
+    "gpt2": "models/openai-community--gpt2.html",
+    "bert-base-uncased": "models/google-bert--bert-base-uncased.html",
+    "t5-small": "models/google-t5--t5-small.html",
+    "openai-community/gpt2": "models/openai-community--gpt2.html",
+    "Qwen3-8B": "models/Qwen--Qwen3-8B.html",
+    "gpt-oss-20b": "models/openai--gpt-oss-20b.html",
+    "DeepSeek-V3.2": "models/deepseek-ai--DeepSeek-V3.2.html",
+    "Llama 4 Scout": "models/meta-llama--Llama-4-Scout-17B-16E-Instruct.html",
     "relative_attention_bias": "checkpoints/flan-t5-small-titles.html",
 }
 FIELD, RESULT = ".md-search__input", ".md-search-result__item > .md-search-result__link"
