@@ -108,3 +108,14 @@ def test_layers_that_share_keys_and_values_keep_none() -> None:
     kept = by_config(dict(model.settings))
     assert kept is not None
     assert sum(one.count for one in kept) == 15
+
+
+def test_what_chooses_keys_keeps_one_of_its_own() -> None:
+    """index_head_dim is 128 in the config of DeepSeek-V3.2, whose latent is that of V3."""
+    values = []
+    for name in ("deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3.2"):
+        model = known_model(name)
+        assert model is not None
+        [kept] = by_config(dict(model.settings)) or ()
+        values.append(kept.values)
+    assert values == [576, 704]

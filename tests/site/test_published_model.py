@@ -45,7 +45,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "deepseek-ai/DeepSeek-V3": (
         "yarn × 40", "Original length 4,096 positions", "a latent and the rotated part of a key",
-        "576 numbers", "as transformers does, needs many times as much",
+        "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
     "Qwen/Qwen2.5-14B-Instruct-1M": ("its maker says: dual chunk attention",),

@@ -69,6 +69,12 @@ def _positions(layer: Layer) -> int | None:
 
 
 def _values(config: ModelConfig, layer: Layer) -> int:
+    # Of what chooses keys (DeepSeek-V3.2, arXiv 2512.02556, section 2.1): one key of its own.
+    indexer = (config.count("index_head_dim") or 0) if "sparse" in layer.mixers else 0
+    return indexer + _of_attention(config, layer)
+
+
+def _of_attention(config: ModelConfig, layer: Layer) -> int:
     if config.is_latent:
         return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
     kind = "global_" if "full" in layer.mixers else "swa_"  # Gemma 4; MiMo 2

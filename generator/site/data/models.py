@@ -32,7 +32,7 @@ KINDS: Mapping[Mixer, str] = {
 INPUTS = {"text": "text", "image": "images", "audio": "sound"}
 WITHOUT = "attention without encoding"
 SINKS, TEMPERATURE = "sinks", "temperature by position"
-NO_LIMIT = "none"  # as a facet
+NO_LIMIT, EVERYWHERE = "none", "full attention in every layer"  # as facets
 COLUMNS = (
     "Model",
     "Published",
@@ -211,6 +211,7 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
         ),
     )
     kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]
+    is_full = model["kinds"] == {"full": model["layers"]}
     further = {
         WITHOUT: model["without_encoding"],
         SINKS: model["sinks"],
@@ -221,7 +222,11 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
         model["id"],
         cells,
         tuple(titles.get(key, key) for key in schemes),
-        (*kinds, *(word for word, is_so in further.items() if is_so)),
+        (
+            *kinds,
+            *([EVERYWHERE] if is_full else []),
+            *(word for word, is_so in further.items() if is_so),
+        ),
         tuple(INPUTS[name] for name in model["inputs"]),
         tuple(dict.fromkeys(one["scaling"] or NO_LIMIT for one in model["rotations"])),
         tuple(dict.fromkeys(KINDS[one["kind"]] for one in model["limits"])) or _unlimited(model),
