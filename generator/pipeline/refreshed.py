@@ -34,8 +34,9 @@ OF_CONFIG = re.compile(r"^.*?(?=; | and model card|$)")
 # What a file has on one line: lists of values, and these records.
 SHORT = re.compile(
     r"(?<=\[)\n *([^\][{}]*?)\n *(?=\])"
-    r'|("(?:auto_map|parameters|published)": \{)\n *([^{}]*?)\n *(?=\})'
+    r'|("(?:auto_map|native|parameters|published)": \{)\n *([^{}]*?)\n *(?=\})'
 )
+WAYS, MARK = "extends", "<extends>"  # Each of these on one, too; what stands for them meanwhile.
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,20 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     new: dict[str, Any] = {}
     for key in (key for key in record if key not in ("from_knowledge", "commit", "read")):
         new |= source | {"read": day} if key == "source" else {key: record[key]}
-    text = json.dumps({**new, "config": config}, indent=2, ensure_ascii=False)
-    text = SHORT.sub(
-        lambda found: re.sub(r"\n *", " ", "".join(filter(None, found.groups()))), text
-    )
+    text = _text({**new, "config": config})
     position = _position(hub_id, former, config, "expected" in record)
     return Refreshed(hub_id, f"{text}\n", tuple(position), tuple(_settings(former, config)))
+
+
+def _text(record: Json) -> str:
+    """A file in the form of the others, where some values stand on one line."""
+    ways = ",\n    ".join(json.dumps(way, ensure_ascii=False) for way in record.get(WAYS, ()))
+    marked = {key: MARK if key == WAYS else value for key, value in record.items()}
+    text = SHORT.sub(
+        lambda found: re.sub(r"\n *", " ", "".join(filter(None, found.groups()))),
+        json.dumps(marked, indent=2, ensure_ascii=False),
+    )
+    return text.replace(json.dumps(MARK), f"[\n    {ways}\n  ]")
 
 
 def kept(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] = ()) -> Json:

@@ -77,7 +77,9 @@ def test_a_changed_base_is_named_and_written(folder: Path, tmp_path: Path) -> No
     }  # fmt: skip
     source = {"source": "config.json on the Hub", "commit": COMMIT, "read": DAY}
     assert after == {**before, **source}
-    assert list(after) == ["id", "maker", "published", "reference", *source, "expected"]
+    assert list(after) == [
+        *("id", "maker", "published", "reference", *source, "extends", "native", "expected")
+    ]
 
 
 def test_a_file_is_written_in_the_form_of_the_others(folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ ELSEWHERE = {"gated_deltanet", "rwkv5", "rwkv6", "MiniMaxM1", "minimax_m1", "min
              "retnet", "neobert", "open-llama", "exaone4_5_text", "stablelm_epoch", "yi", "Yi",
              "xlm-prophetnet", "xlm-roberta-flash", "stripedhyena",
              "ernie4_5_moe_vl", "m2_bert", "mmproj_of_unknown_kind",
-             "parler_tts_decoder"}  # fmt: skip
+             "parler_tts_decoder", "bailingmoe", "maincoder", "deepseek2-ocr", "llada",
+             "plm"}  # fmt: skip
 PARTS = ("", "_vision", "_vision_model", "_vision_encoder")
 MODELS = Path(generator.__file__).parent / "models"
 # Not of config classes that transformers has.

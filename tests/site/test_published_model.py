@@ -77,3 +77,5 @@ def test_costs_are_those_of_the_layers() -> None:
     assert published_model._costs(model) == [(4096, 2 * 10 * 4096 + 3 * 10 * 1000),
                                              (5000, 2 * 10 * 5000 + 3 * 10 * 1000)]  # fmt: skip
     assert published_model._costs({**model, "cache": None}) == []
+    without = published_model._costs({**model, "context": None})
+    assert [length for length, _ in without] == list(published_model.LENGTHS)

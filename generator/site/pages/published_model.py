@@ -91,7 +91,8 @@ def _costs(model: Json) -> list[tuple[int, int]]:
     known.
     """
     context = model["context"] or model["default_context"] or 0
-    lengths = sorted({length for length in LENGTHS if length < context} | {context} - {0})
+    below = {length for length in LENGTHS if length < context or not context}
+    lengths = sorted(below | {context} - {0})
     if not model["cache"]:
         return []
     return [
