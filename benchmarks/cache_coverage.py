@@ -20,7 +20,7 @@ from benchmarks.layers_oracle import build
 from benchmarks.shrink import shrink
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.hub.known_models import known_models
-from generator.checkpoints.model.kv_cache import KeptLayers, kv_cache
+from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Json, ModelConfig
@@ -82,14 +82,14 @@ def expected(settings: Json) -> tuple[Held, ...]:
     return tuple(_total(kept, files.config.text_model, made) for made in (False, True))
 
 
-def _total(kept: Sequence[KeptLayers], text: ModelConfig, made: bool) -> Held:
+def _total(kept: Sequence[CachedLayers], text: ModelConfig, made: bool) -> Held:
     total: Held = Counter()
     for one in kept:
         total[_at_lengths(one, text, made)] += one.count
     return total
 
 
-def _at_lengths(one: KeptLayers, text: ModelConfig, made: bool) -> tuple[int, ...]:
+def _at_lengths(one: CachedLayers, text: ModelConfig, made: bool) -> tuple[int, ...]:
     most = LENGTHS[-1] if one.positions is None else one.positions - 1
     # The key of an indexer is kept elsewhere.
     values = one.values - (text.count("index_head_dim") or 0)

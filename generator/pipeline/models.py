@@ -91,7 +91,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         **about,
         **position,
         "at_position": _panel(config, encodings, layers),
-        **_kept(config, layers),
+        **_cache(config, layers),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "origins": [details["origins"].get(one.key, {}) for one in turning],
         "keys_of_layers": details["layers"],
@@ -173,7 +173,7 @@ def _default_context(config: ModelConfig) -> int | None:
         return None
 
 
-def _kept(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
+def _cache(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
     """What a decoder keeps of each position, and the largest number of keys that a query chooses;
     null where that is not known.
     """

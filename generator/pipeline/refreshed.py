@@ -65,7 +65,9 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     listing = revisions.current(hub_id, hub_id, end)
     content = Repository(hub_id, listing, hub_id, False, end).read(FILE) or b"{}"
     former = record["config"]
-    config = kept(parse_config(content, f"{hub_id}: {FILE}"), {path for path, _ in leaves(former)})
+    config = relevant(
+        parse_config(content, f"{hub_id}: {FILE}"), {path for path, _ in leaves(former)}
+    )
     if not config:
         raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
     if config == former and "commit" in record:
@@ -90,13 +92,13 @@ def _text(record: Json) -> str:
     return text.replace(json.dumps(MARK), f"[\n    {ways}\n  ]")
 
 
-def kept(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] = ()) -> Json:
+def relevant(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] = ()) -> Json:
     """The settings that a file keeps: those that it has, sizes, and what concerns position."""
     found = {}
     for name, value in given.items():
         path = (*around, name)
         if isinstance(value, dict) and value:
-            if name not in OF_ELSE and (inner := kept(value, former, path)):
+            if name not in OF_ELSE and (inner := relevant(value, former, path)):
                 found[name] = inner
         elif path in former or name in ALWAYS or concerns_position(path):
             found[name] = value

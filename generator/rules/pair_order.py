@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generator.checkpoints.model.pair_order import by_weights, told
+from generator.checkpoints.model.pair_order import by_weights, stated_orders
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
@@ -11,7 +11,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """What a key, or the format, says of it, and what the weights do."""
     if not any(isinstance(one.form, Rotation) for one in examined.encodings):
         return
-    said = list(told(examined.files.config))
+    said = list(stated_orders(examined.files.config))
     for by, name, order in said:
         if by != "family":
             yield f"by_{by}", {"name": name, "order": order}

@@ -69,7 +69,7 @@
   const beyond = (position) => {
     if (position <= data.last) return "";
     const grows = data.grows ? "; its scaling changes all angles with the length of longer texts, which is not shown" : "";
-    return `Position ${whole(position)} is beyond the ${data.longer > data.last ? "texts that use these frequencies" : `configured context of ${whole(data.last + 1)} positions`}${grows}. `;
+    return `Position ${whole(position)} is beyond the ${data.longer > data.last ? "texts that use these frequencies" : `context of ${whole(data.last + 1)} positions`}${grows}. `;
   };
   const counted = (rotation, position) => {
     const { plain } = rotation;

@@ -194,7 +194,7 @@ def test_a_position_beyond_the_context_says_so(page: Page, address: str) -> None
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
     page.locator(FIELD).fill("200000")
     expect(page.locator(SAID)).to_contain_text(
-        "Position 200,000 is beyond the configured context of 131,072 positions. At position"
+        "Position 200,000 is beyond the context of 131,072 positions. At position"
     )
 
 

@@ -7,7 +7,7 @@ import torch
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.hub.known_models import known_model
-from generator.checkpoints.model.kv_cache import KeptLayers, kv_cache
+from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Files
@@ -43,14 +43,14 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def kept_by(files: Files) -> tuple[KeptLayers, ...] | None:
+def cache_of(files: Files) -> tuple[CachedLayers, ...] | None:
     found = look(files)
     layers = layer_map(files, found.all, is_complete=found.is_complete)
     return kv_cache(resolved(files.config).config, layers)
 
 
-def by_config(settings: dict[str, Any]) -> tuple[KeptLayers, ...] | None:
-    return kept_by(ConfigAlone(settings, "config"))
+def by_config(settings: dict[str, Any]) -> tuple[CachedLayers, ...] | None:
+    return cache_of(ConfigAlone(settings, "config"))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -119,3 +119,11 @@ def test_what_chooses_keys_keeps_one_of_its_own() -> None:
         [kept] = by_config(dict(model.settings)) or ()
         values.append(kept.values)
     assert values == [576, 704]
+
+
+def test_neighbouring_layers_may_share_keys_and_values() -> None:
+    """Hunyuan-Large has 64 layers, of which every second one keeps any (arXiv 2411.02265)."""
+    model = known_model("tencent/Tencent-Hunyuan-Large")
+    assert model is not None
+    [kept] = by_config(dict(model.settings)) or ()
+    assert (kept.count, kept.values) == (32, 2 * 8 * 128)

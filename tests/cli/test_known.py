@@ -201,7 +201,7 @@ def test_what_is_kept_of_a_published_file() -> None:
         "vision": {"mask": 1, "patch": 4, "num_layers": 2}, "text": {"rope_theta": 1e4, "eps": 1},
         "audio": {"eps": 1},
     }  # fmt: skip
-    assert refreshed.kept(given, {path for path, _ in leaves(former)}) == {
+    assert refreshed.relevant(given, {path for path, _ in leaves(former)}) == {
         **former, "hidden_size": 8, "vision": {"mask": 1, "num_layers": 2},
         "text": {"rope_theta": 1e4},
     }  # fmt: skip

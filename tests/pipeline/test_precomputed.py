@@ -9,7 +9,7 @@ import pytest
 
 from generator.checkpoints.hub.known_models import known_models
 from generator.libraries import config_classes
-from generator.pipeline import find, models, precomputed
+from generator.pipeline import find, model_details, models, precomputed
 
 SOME, SOME_MODELS = 80, 10  # Every so many types, or models, are looked at where not all are.
 
@@ -52,6 +52,13 @@ def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     shipped = {name: precomputed.shipped(name) for name in precomputed.LIBRARIES}
     precomputed._made_with.cache_clear()
     assert shipped == {name: name.encode() for name in precomputed.LIBRARIES}
+
+
+def test_the_shipped_details_are_those_of_every_config_and_of_a_sample_as_it_is_made() -> None:
+    every = list(known_models())
+    assert [model.id for model in every if model_details.of(model) is model_details.NOTHING] == []
+    for model in every[::SOME]:
+        assert model_details.of(model) == model_details.made(model)
 
 
 def test_the_shipped_table_of_models_has_the_rows_of_a_sample() -> None:

@@ -15,7 +15,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.families import TURN_HALVES
-from generator.checkpoints.model.pair_order import pair_order, told
+from generator.checkpoints.model.pair_order import pair_order, stated_orders
 from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
 from generator.pipeline import lint
@@ -287,7 +287,7 @@ def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
 def test_the_format_tells_which_components_its_program_turns_together(
     model_type: str, source: str, orders: list[tuple[str, str, str]]
 ) -> None:
-    assert list(told(ModelConfig({"model_type": model_type}, "own", source))) == orders
+    assert list(stated_orders(ModelConfig({"model_type": model_type}, "own", source))) == orders
 
 
 @pytest.mark.parametrize("family", sorted(TURN_HALVES))

@@ -68,4 +68,4 @@ def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
 
 def test_a_site_without_models_says_so() -> None:
     [page] = model_position.pages(Atlas((), (), all_schemes()))
-    assert "No published config has a rotary encoding and a configured context." in rendered(page)
+    assert "No published config has a rotary encoding and a context." in rendered(page)

@@ -1,5 +1,6 @@
 """The page of a published config: what it says, against what makers and papers say."""
 
+import re
 from functools import cache
 from typing import Any
 
@@ -34,12 +35,14 @@ def said(name: str) -> str:
 SAYS: dict[str, tuple[str, ...]] = {
     "Qwen/Qwen3-8B": (
         "Configured context 40,960 positions", "Length its maker states 32,768 positions",
-        "Each of 36 layers keeps 2,048 numbers", "For up to 131,072 positions its maker says",
+        "Each of 36 layers keeps 2,048 numbers", "Its maker states 32,768",
+        "Its maker names 131,072 positions", "these settings, here with the base of the config",
         '"factor": 4.0, "original_max_position_embeddings": 32768',
         "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
     ),
     "google/gemma-3-27b-it": (
-        "131,072 positions default of its config class", "1,024 positions in 52 of 62 layers",
+        "Context 131,072 positions default of its config class", "The config gives no context; the",
+        "1,024 positions in 52 of 62 layers",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
         "This atlas knows no setting of its maker for more", "linear × 8",
     ),
@@ -48,7 +51,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
-    "Qwen/Qwen2.5-14B-Instruct-1M": ("its maker says: dual chunk attention",),
+    "Qwen/Qwen2.5-14B-Instruct-1M": ("the way: dual chunk attention",),
 }  # fmt: skip
 
 
@@ -56,6 +59,7 @@ SAYS: dict[str, tuple[str, ...]] = {
 def test_a_page_says_what_its_config_and_its_maker_say(name: str) -> None:
     text = said(name)
     assert [sentence for sentence in SAYS[name] if flowing(sentence) not in text] == []
+    assert re.findall(r"[a-z]\.[A-Z][a-z]+ ", text) == []  # Sentences have a space between them.
     assert len(page_of(name)) < MOST_BYTES
 
 

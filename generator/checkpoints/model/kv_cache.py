@@ -18,7 +18,7 @@ WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one
 
 
 @dataclass(frozen=True)
-class KeptLayers:
+class CachedLayers:
     """Layers that keep alike.
 
     count: of them; values: numbers for each position, in one layer
@@ -32,7 +32,7 @@ class KeptLayers:
     is_latent: bool = False
 
 
-def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[KeptLayers, ...] | None:
+def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
     """The layers of a decoder that keep something of each position, alike ones together, the first
     first; None where that is not known, and for what has no decoder alone.
 
@@ -50,8 +50,11 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[KeptLayers, 
         return None
     of_text = config.text_model
     n_own = len(own) - (of_text.integer("num_kv_shared_layers") or 0)
+    # Of so many neighbouring layers the first keeps keys and values for all (cross-layer attention
+    # of Hunyuan-Large, arXiv 2411.02265, section 2.2.1).
+    every = (of_text.count("cla_share_factor") or 2) if of_text.flag("use_cla") else 1
     found: dict[tuple[int, int | None, bool], int] = {}
-    for layer in own[:n_own]:
+    for layer in own[:n_own:every]:
         if not KEEPING.isdisjoint(layer.mixers):
             key = (
                 _values(of_text.of_layer(layer.index), layer),
@@ -59,7 +62,7 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[KeptLayers, 
                 config.is_latent,
             )
             found[key] = found.get(key, 0) + 1
-    return tuple(KeptLayers(count, *key) for key, count in found.items())
+    return tuple(CachedLayers(count, *key) for key, count in found.items())
 
 
 def _positions(layer: Layer) -> int | None:

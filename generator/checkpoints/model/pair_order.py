@@ -14,7 +14,7 @@ from generator.encodings import Form, Rotation
 from generator.numerics.pair_order import Votes, sign_test, votes_for_halves
 
 PairOrder = Literal["adjacent", "halves"]
-Told = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
+Stated = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
 BESIDE = "params.json"  # Original files of Meta and Mistral.
 # Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
 QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
@@ -25,7 +25,7 @@ MOST_VALUES, MOST_LAYERS = 2**24, 8
 FALSE_ALARM = 1e-6
 
 
-def told(config: ModelConfig) -> Iterator[Told]:
+def stated_orders(config: ModelConfig) -> Iterator[Stated]:
     """What a key, or the format, says, or else the code of the family."""
     for section in config.nested():
         for name in PAIR_ORDER:
@@ -63,7 +63,7 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
     """The order that a file has, None where nothing tells, and whether its weights contradict what
     programs go by. errors: RowError
     """
-    weighed, said = by_weights(files, encodings), next(told(files.config), (None,))[-1]
+    weighed, said = by_weights(files, encodings), next(stated_orders(files.config), (None,))[-1]
     order = weighed["order"] if weighed else said
     return order, said not in (None, order)
 

@@ -201,7 +201,7 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
             f"{AT_POSITION}{quote(model['id'], safe='')}" if model["at_position"] else "",
         ),
         ModelCell(_scaling(model) or UNKNOWN, model["trained"]),
-        _kept(model),
+        _cache_bytes(model),
         ModelCell(_heads(model), model["heads_for_keys"]),
         ModelCell(model["maker"] or UNKNOWN),
         ModelCell(_size(model) or UNKNOWN, model["parameters"]),
@@ -237,7 +237,7 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
     )
 
 
-def _kept(model: Json) -> ModelCell:
+def _cache_bytes(model: Json) -> ModelCell:
     """What each further token takes, in bf16, in layers that keep all positions."""
     if model["cache"] is None:
         return ModelCell(UNKNOWN)

@@ -81,7 +81,7 @@ class Copy(TypedDict):
     notes: list[str]
     """Parts that one of them has alone, and values that are equal but for rounding."""
     reason: str | None
-    """Why it was not compared, or source of the published config that stands for the original;
+    """Why it was not compared, or source of the record of a config that stands for the original;
     otherwise null.
     """
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json, Page, PageKind
-from generator.site.data.models import KINDS, page_of, pages_of, records
+from generator.site.data.models import KINDS, WORDS, page_of, pages_of, records
 from generator.site.data.reach import SightRow, Strip, sight_row
 from generator.site.search_names import of_model
 from generator.text import pattern
@@ -27,7 +27,7 @@ class Group:
     css: str
     count: int
     layers: str
-    kinds: str
+    kinds: list[str]
     keys: int | None
     is_bare: bool
 
@@ -47,6 +47,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "owner": owner,
         "name": name,
         "titles": titles,
+        "unchecked": WORDS("unchecked"),
         "stacks": list(_stacks(model, sight)),
         "costs": _costs(model),
         "bytes": BYTES,
@@ -79,7 +80,7 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Gro
         groups = []
         for number, (group, stroke) in enumerate(zip(stack["groups"], strokes, strict=True)):
             indices = [at for at, own in enumerate(stack["layers"]) if own == number]
-            kinds = " and ".join(KINDS[kind] for kind in group["kinds"])
+            kinds = [KINDS[kind] for kind in group["kinds"]]
             which = pattern(indices)
             bare = group["without_encoding"]
             groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
