@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generator.checkpoints.model.pair_order import by_weights, stated_orders
+from generator.checkpoints.model.pair_order import by_weights, projections, stated_orders
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
@@ -20,11 +20,13 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         yield "contradicted", {"by": said[0][0], "name": said[0][1], **weighed}
     elif weighed is not None:
         yield "by_weights", weighed
+    elif not said and projections(examined.files):
+        yield "unknown", {}
 
 
 RULE = Rule(
     key="pair-order",
-    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights"), "note"),
+    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights", "unknown"), "note"),
             "contradicted": "error"},
     find=find,
 )  # fmt: skip

@@ -276,6 +276,14 @@ def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
         assert pair_order(files, look_closely(files).all) == ("halves", False)
 
 
+def test_an_order_that_nothing_tells_is_unknown_where_there_are_weights(tmp_path: Path) -> None:
+    settings = {**LLAMA, "model_type": "cohere"}  # Its code turns neighbours in its own way.
+    files = folder(tmp_path, settings, projections("halves", noise=1e3))
+    [text] = [one.text for one in found(files) if one.rule == "pair-order"]
+    assert "cannot be told from this file" in text
+    assert "pair-order" not in rules(settings)
+
+
 @pytest.mark.parametrize(
     ("model_type", "source", "orders"),
     [("llama", "a.gguf", [("gguf", "llama", "adjacent")]),

@@ -42,14 +42,11 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
 
 def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None:
     """The order by up to ``MOST_LAYERS`` layers, with the votes for it and the probability of as
-    many by chance; None where they do not tell, and for those on the Hub, which are not brought
-    for that. errors: RowError
+    many by chance; None where they do not tell. errors: RowError
     """
-    if files.revision is not None:
-        return None
     forms = [one.form for one in encodings if one.modality == "text"]
     sizes = {(one.head_dim, one.rotary_dim) for one in forms if isinstance(one, Rotation)}
-    layers = _layers(files) if len(sizes) == 1 else {}
+    layers = projections(files) if len(sizes) == 1 else {}
     counts = [_votes(files, *layer, *size) for layer in layers.items() for size in sizes]
     votes, total = (sum(each[index] for each in counts) for index in (0, 1))
     order = "halves" if 2 * votes > total else "adjacent"
@@ -68,8 +65,12 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
     return order, said not in (None, order)
 
 
-def _layers(files: Files) -> Mapping[str, str]:
-    """Names of the projections of queries in layers from first to last, with those of keys."""
+def projections(files: Files) -> Mapping[str, str]:
+    """Names of the projections of queries that are read, in layers from first to last, with those
+    of keys; none on the Hub, from which they are not brought for this.
+    """
+    if files.revision is not None:
+        return {}
     keys = {}
     for name in files.tensors:
         match = QUERIES.search(name)
