@@ -111,7 +111,9 @@ def panel(
     return {
         "last": last,
         "longer": longer,
-        "grows": any(form.rope_type == "dynamic" for _, form in turning),
+        "grows": any(
+            form.rope_type == "dynamic" and not form.has_fixed_alpha for _, form in turning
+        ),
         "rotations": [_turning(record, form) for record, form in turning],
         "layers": len(stacks),
         "seeing": list(_seeing(stacks)),

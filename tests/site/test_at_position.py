@@ -110,6 +110,15 @@ def test_a_rotation_of_short_texts_ends_with_them() -> None:
     assert made["rotations"][0]["slower_beyond"] == [2.0, 2.0, 4.0, 4.0]
 
 
+@pytest.mark.parametrize(("options", "grows"), [({}, True), ({"alpha": 1000.0}, False)])
+def test_dynamic_scaling_grows_with_the_text_unless_its_factor_is_fixed(
+    options: dict[str, float], grows: bool
+) -> None:
+    scaling = {"rope_type": "dynamic", "factor": 1.0, **options}
+    dynamic = replace(ROTATION, scaling=scaling, rescaled=(ROTATION.frequencies, 1.0))
+    assert panel(dynamic)["grows"] is grows
+
+
 def test_there_is_no_panel_without_a_rotation_or_a_configured_context() -> None:
     assert at_position(outcome()) is None
     assert at_position(outcome(ROTATION, context=None)) is None
