@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from generator.contracts import Analysis, Outcome, Scheme
 
-# How often the score of another page is that of one of a model, and of an explanation.
+# How often the score of another page is that of one with numbers, and of an explanation.
 FIRST, EXPLAINED = 2, 8
 # What a browser may show as it stands; the search splits it into words at hyphens and spaces.
 NAME = re.compile(r"[A-Za-z0-9][\w. -]*", re.ASCII)
@@ -44,13 +44,6 @@ def of_checkpoint(
     parts = outcome.checkpoint.id.split("/") if is_published else ()
     names = (outcome.family, *parts, *(_module(tensor) for tensor in tensors if tensor))
     return SearchNames(_distinct(names), FIRST if outcome.readings else 1)
-
-
-def of_model(hub_id: str, family: str) -> SearchNames:
-    """Its id, both parts of that, and the family, even if it has the same name. Of models with the
-    same words, that with the shortest id comes first.
-    """
-    return SearchNames((hub_id, *hub_id.split("/"), family), round(FIRST + 4 / len(hub_id), 2))
 
 
 def of_scheme(scheme: Scheme) -> SearchNames:

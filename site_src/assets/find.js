@@ -1,14 +1,11 @@
-// The box that finds a model by its name, its id or its family while one types, also with a letter wrong.
+// Finds a model by its name, its id or its family while one types, also with a letter wrong: in the box of the front page, and first
+// among what the search of the site finds.
 (() => {
   "use strict";
-  const form = document.querySelector("[data-pa-find]");
-  if (!form) return;
-  const field = form.querySelector("input");
-  const list = form.querySelector("[role=listbox]");
   const MOST = 8;
+  const base = `${JSON.parse(document.getElementById("__config").textContent).base}/`;
   const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
-  let models, chosen = -1;
-
+  let models;
   // The edits that make `words` the beginning of `name`, up to two.
   const edits = (words, name) => {
     let row = Array.from({ length: words.length + 1 }, (_, index) => index);
@@ -24,11 +21,13 @@
     return least;
   };
   // How far a model is from what was typed: the smaller, the nearer; none where it does not fit.
-  const distance = ({ name, id, family, text }, words, parts) => {
+  // A number has to be right in what else may be wrong or in another order.
+  const distance = ({ name, id, family, text, numbers }, words, parts, typedNumbers) => {
     if (name === words || id === words) return 0;
     if (name.startsWith(words)) return 1;
     if (id.startsWith(words) || family === words) return 2;
     if (name.includes(words) || id.includes(words)) return 3;
+    if (!typedNumbers.every((number) => numbers.includes(number))) return null;
     if (parts.every((part) => text.includes(part))) return 4;
     const wrong = words.length > 3 ? Math.min(edits(words, name), edits(words, id)) : 9;
     return wrong <= (words.length > 7 ? 2 : 1) ? 4 + wrong : null;
@@ -36,64 +35,101 @@
   const found = (typed) => {
     const words = plain(typed);
     const parts = typed.toLowerCase().split(/[^a-z0-9.]+/).filter(Boolean);
-    if (!words) return [];
+    const typedNumbers = typed.match(/\d+/g) ?? [];
+    if (!words || !models) return [];
     return models
-      .map((model) => ({ ...model, far: distance(model, words, parts) }))
+      .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers) }))
       .filter((model) => model.far !== null)
-      .sort((one, other) => one.far - other.far || one.name.length - other.name.length)
+      .sort((one, other) => one.far - other.far || one.title.localeCompare(other.title, "en", { numeric: true }))
       .slice(0, MOST);
   };
 
-  const choose = (index) => {
-    const options = [...list.children];
-    chosen = options.length ? (index + options.length) % options.length : -1;
-    for (const [at, option] of options.entries()) option.setAttribute("aria-selected", at === chosen);
-    if (options[chosen]) field.setAttribute("aria-activedescendant", options[chosen].id);
-    else field.removeAttribute("aria-activedescendant");
-  };
-  const show = () => {
-    list.replaceChildren(
-      ...found(field.value).map((model, index) => {
-        const option = document.createElement("li");
-        const link = Object.assign(document.createElement("a"), { href: form.dataset.paFind + model.path, tabIndex: -1 });
-        link.append(model.title, Object.assign(document.createElement("small"), { textContent: ` ${model.about}` }));
-        option.append(link);
-        option.id = `pa-found-${index}`;
-        option.setAttribute("role", "option");
-        return option;
-      }),
-    );
-    list.hidden = !list.children.length;
-    field.setAttribute("aria-expanded", !list.hidden);
-    choose(0);
-  };
-  const load = () => {
-    if (models || form.querySelector("script")) return;
-    const script = Object.assign(document.createElement("script"), { src: `${form.dataset.paFind}data/find.js` });
+  // Load the names, once.
+  const load = (then) => {
+    if (models || document.getElementById("pa-names")) return;
+    const script = Object.assign(document.createElement("script"), { id: "pa-names", src: `${base}data/find.js` });
     script.addEventListener("load", () => {
       models = window.atlasModelNames.map(([id, family, path]) => {
         const title = id.split("/").pop();
         const about = [id.includes("/") ? id.split("/")[0] : "", family].filter(Boolean).join(" · ");
-        return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text: `${id} ${family}`.toLowerCase() };
+        const text = `${id} ${family}`.toLowerCase();
+        return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, numbers: text.match(/\d+/g) ?? [] };
       });
-      show();
+      then();
     });
-    form.append(script);
+    document.head.append(script);
+  };
+  const made = (name, properties, ...children) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children);
+    return element;
+  };
+  const linked = ({ title, about, path }, properties) =>
+    made("a", { href: base + path, ...properties }, title, made("small", { textContent: ` ${about}` }));
+
+  const box = (form) => {
+    const field = form.querySelector("input");
+    const list = form.querySelector("[role=listbox]");
+    let chosen = -1;
+    const choose = (index) => {
+      const options = [...list.children];
+      chosen = options.length ? (index + options.length) % options.length : -1;
+      for (const [at, option] of options.entries()) option.setAttribute("aria-selected", at === chosen);
+      if (options[chosen]) field.setAttribute("aria-activedescendant", options[chosen].id);
+      else field.removeAttribute("aria-activedescendant");
+    };
+    const show = () => {
+      list.replaceChildren(
+        ...found(field.value).map((model, index) => made("li", { id: `pa-found-${index}`, role: "option" }, linked(model, { tabIndex: -1 }))),
+      );
+      list.hidden = !list.children.length;
+      field.setAttribute("aria-expanded", !list.hidden);
+      choose(0);
+    };
+    field.addEventListener("focus", () => load(show));
+    field.addEventListener("input", () => (models ? show() : load(show)));
+    field.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) {
+        event.preventDefault();
+        choose(chosen + step);
+      } else if (event.key === "Escape") list.hidden = true;
+    });
+    form.addEventListener("submit", (event) => {
+      const link = list.children[chosen]?.querySelector("a");
+      if (!link) return;
+      event.preventDefault();
+      link.click();
+    });
   };
 
-  field.addEventListener("focus", load);
-  field.addEventListener("input", () => (models ? show() : load()));
-  field.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) {
-      event.preventDefault();
-      choose(chosen + step);
-    } else if (event.key === "Escape") list.hidden = true;
-  });
-  form.addEventListener("submit", (event) => {
-    const link = list.children[chosen]?.querySelector("a");
-    if (!link) return;
-    event.preventDefault();
-    link.click();
-  });
+  // Models first where what was typed has a number, begins a name or is a long part of one; else, as for RoPE, below the pages that
+  // explain it.
+  const search = (field, result) => {
+    const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });
+    result.lastElementChild.before(list); // The theme fills the last one, and says above how much it found.
+    const show = () => {
+      const hasNumber = /\d/.test(field.value);
+      const some = found(field.value).filter(({ path, far }) => path.startsWith("models/") && (hasNumber || far < 5)).slice(0, 3);
+      const isFirst = hasNumber || some[0]?.far < (field.value.length > 4 ? 4 : 3);
+      list.classList.toggle("pa-last", !isFirst);
+      list.hidden = !some.length;
+      list.replaceChildren(
+        ...some.map((model) => {
+          const link = linked(model, { className: "md-search-result__link" });
+          const article = made("article", { className: "md-search-result__article md-typeset" }, made("h1", {}, ...link.childNodes));
+          article.dataset.mdScore = isFirst ? Number.MAX_SAFE_INTEGER - some.indexOf(model) : 0; // Enter opens the highest.
+          link.replaceChildren(article);
+          return made("li", { className: "md-search-result__item" }, link);
+        }),
+      );
+    };
+    for (const event of ["focus", "input"]) field.addEventListener(event, () => (models ? show() : load(show)));
+    field.form.addEventListener("reset", () => setTimeout(show));
+    if (field.value || new URLSearchParams(location.search).has("q")) load(show);
+  };
+
+  for (const form of document.querySelectorAll("[data-pa-find]")) box(form);
+  const field = document.querySelector(".md-search__input");
+  if (field) search(field, document.querySelector(".md-search-result"));
 })();

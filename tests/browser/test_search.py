@@ -25,8 +25,19 @@ FIRST = {
     "DeepSeek-V3.2": "models/deepseek-ai--DeepSeek-V3.2.html",
     "Llama 4 Scout": "models/meta-llama--Llama-4-Scout-17B-16E-Instruct.html",
     "relative_attention_bias": "checkpoints/flan-t5-small-titles.html",
+    "Gemma 3": "models/google--gemma-3-1b-it.html",
+    "gemma-3": "models/google--gemma-3-1b-it.html",
+    "gemma3": "models/google--gemma-3-1b-it.html",
+    "phi 3.5": "models/microsoft--Phi-3.5-mini-instruct.html",
+    "Llama 4": "models/meta-llama--Llama-4-Maverick-17B-128E-Instruct-FP8.html",
+    "Llama 3.1": "models/meta-llama--Llama-3.1-8B.html",
+    "Maverick": "models/meta-llama--Llama-4-Maverick-17B-128E-Instruct-FP8.html",
+    "Mistral 7B v0.3": "models/mistralai--Mistral-7B-v0.3.html",
+    "qwem3-8b": "models/Qwen--Qwen3-8B.html",
+    "gpt_oss": "models/openai--gpt-oss-20b.html",
 }
-FIELD, RESULT = ".md-search__input", ".md-search-result__item > .md-search-result__link"
+FIELD = ".md-search__input"
+RESULT = ".md-search-result__item > .md-search-result__link"
 
 
 @pytest.fixture
@@ -47,8 +58,8 @@ def ready(page: Page) -> None:
 
 
 def to(path: str) -> re.Pattern[str]:
-    """The address of a page, with the words that were sought."""
-    return re.compile(rf"/{re.escape(path)}\?h=")
+    """The address of a page, with the words that were sought unless it is a model's."""
+    return re.compile(rf"{re.escape(path)}(\?h=|$)")
 
 
 @pytest.fixture(params=["served", "on disk"])

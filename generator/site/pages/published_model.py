@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from generator.contracts import Atlas, Json, Page, PageKind
 from generator.site.data.models import KINDS, WORDS, page_of, pages_of, records
 from generator.site.data.reach import SightRow, Strip, sight_row
-from generator.site.search_names import of_model
 from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
@@ -54,7 +53,6 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "served": [_served(one, model) for one in model["extends"]],
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         "measured": measured.get(model["id"]) or measured.get(model["reference"] or "", ""),
-        "found": of_model(model["id"], model["model_type"] or ""),
     }
     return Page(page_of(model["id"]), "published_model.md.jinja", context)
 
