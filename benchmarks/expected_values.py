@@ -2,8 +2,8 @@
 config that was read from a copy, by other code than the atlas where some runs here.
 
 `python -m benchmarks.expected_values PYTHON` writes it anew; PYTHON: the interpreter of an
-environment with mlx and mlx-lm. The version of a model rises, and its date is today's, where a
-value differs from the frozen one.
+environment with mlx and mlx-lm; ids after it select some. The version of a model rises, and its
+date is today's, where a value differs from the frozen one.
 
 Frequencies are those of the rotary module of transformers, run in double precision, wherever it
 gives ours to 1e-6, else ours, in double precision as well. They are compared with what each layer
@@ -36,7 +36,7 @@ import numpy as np
 from benchmarks import models
 from benchmarks.layers_coverage import part_of
 from benchmarks.layers_oracle import SECONDS, observe
-from generator.checkpoints.hub.known_models import FOLDER, KnownModel, known_models
+from generator.checkpoints.hub.known_models import FOLDER, KnownModel, file_of, known_models
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, PositionTable, Rotation
@@ -435,36 +435,41 @@ def values_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _lines(made: Mapping[str, Any]) -> Iterator[str]:
+    """One a model, in the order of their files."""
+    for name in sorted(made, key=lambda name: file_of(name).name):
+        yield json.dumps(made[name], ensure_ascii=False, separators=(",", ":"))
+
+
 def main() -> int:
     """Make all values, and write them."""
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("python", help="interpreter of an environment with mlx and mlx-lm")
+    parser.add_argument("ids", nargs="*", help="models to make anew; all without any")
     arguments = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     mlx = of_mlx(arguments.python)
-    before = {
-        one["id"]: one
-        for one in (json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else ())
-    }
-    lines = []
+    before = {one["id"]: one for one in json.loads(FILE.read_text(encoding="utf-8"))}
+    made = before if arguments.ids else {}
     for model in published():
+        if arguments.ids and model.id not in arguments.ids:
+            continue
         others = Others(of_modules(model), of_layers(model), mlx.get(model.id, []))
         try:
-            made = frozen(record(model, others), before.get(model.id))
+            one = frozen(record(model, others), before.get(model.id))
         except RowError as error:
             sys.stdout.write(f"{model.id}: {error}\n")
             continue
         gc.collect()  # A model and its hooks refer to each other.
-        lines.append(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
-        for rotation in made["rotations"]:
+        made |= {model.id: one}
+        for rotation in one["rotations"]:
             sys.stdout.write(f"{model.id}: {_line(rotation)}\n")
             sys.stdout.flush()
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    FILE.write_text("[\n" + ",\n".join(_lines(made)) + "\n]\n", encoding="utf-8")
     return 0
 
 

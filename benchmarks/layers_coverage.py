@@ -3,7 +3,8 @@
 
 `python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
 sound or images, and every published config of `generator/models`; names of types or of files
-select some. `--write` ships the outcome of each published config, for the table of models.
+select some. `--write` ships the outcome of each published config, for the table of models; with
+names, of these alone, beside those of the others.
 """
 
 import argparse
@@ -355,15 +356,15 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield type_, {"problem": _brief(error)}
 
 
-def write(rows: Sequence[Row]) -> None:
+def write(rows: Sequence[Row], *, is_all: bool) -> None:
     """Ship the outcomes of published configs, for the installed version of transformers."""
     reasons = {row.name: REASONS.get(row.name) or "; ".join(row.differences) for row in rows}
     outcomes = {
         row.name: shipped.Observed(row.outcome, reasons[row.name] if row.differences else "")
         for row in rows
     }
-    digests = {model.id: digest(model) for model in known_models()}
-    shipped.write(digests, outcomes, version("transformers"))
+    digests = {model.id: digest(model) for model in known_models() if model.id in outcomes}
+    shipped.write(digests, outcomes, version("transformers"), is_all=is_all)
 
 
 def main() -> int:
@@ -379,7 +380,8 @@ def main() -> int:
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     rows = []
-    for name, settings in cases(["configs"] if arguments.write else arguments.names):
+    is_all = arguments.write and not arguments.names
+    for name, settings in cases(["configs"] if is_all else arguments.names):
         reads = (with_tensors, by_config_alone) if "/" in name else (with_tensors,)
         rows.append(compare(name, settings, *reads))
         gc.collect()  # A model and its hooks refer to each other.
@@ -387,7 +389,7 @@ def main() -> int:
         sys.stdout.flush()
     sys.stdout.write(total(rows) + "\n")
     if arguments.write:
-        write(rows)
+        write(rows, is_all=is_all)
     return 0
 
 

@@ -26,6 +26,8 @@ from generator.schemes.rotary import FACTOR_TENSORS
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 # Parameters that readers set, whatever the form; first those of a rotation without scaling.
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
+# Of a form, beside its parameters.
+BESIDE = ("long_factors", "n_positions", "strength", "start")
 EXISTENCE = "existence"
 MOST_CHARACTERS = 2**18  # of settings as JSON
 KINDS = ("rope_type", "type", "model_type")
@@ -71,8 +73,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
-    classes, family = config_classes(), family_of(config, encoding)
-    default_of = classes[family].__name__ if family in classes else ""
+    default_of = class_of(config, encoding)
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
@@ -81,7 +82,8 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
             if named or not found.has_refused:
                 origins[name] = Origin(named, "" if named else default_of)
     if encoding.record.parameters.get(GIVEN):
-        changing = dict.fromkeys((*own.get(FREQUENCIES, ()), *own.get("attention_factor", ())))
+        of_rule = (FREQUENCIES, "long_factors", "attention_factor")
+        changing = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
         changing |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
         of_others = {
             key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
@@ -89,6 +91,12 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         if changing or not found.has_refused:
             origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
     return origins
+
+
+def class_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
+    """The config class of the stack of an encoding, whose defaults it takes; "" without one."""
+    classes, family = config_classes(), family_of(config, encoding)
+    return classes[family].__name__ if family in classes else ""
 
 
 def evidence(config: ModelConfig) -> Evidence:
@@ -183,7 +191,7 @@ def of_encoding(encoding: Encoding[Form]) -> Json:
     parameters = {
         name: value for name, value in encoding.record.parameters.items() if name != GIVEN
     }
-    others = {name: getattr(encoding.form, name, None) for name in ("long_factors", "n_positions")}
+    others = {name: getattr(encoding.form, name, None) for name in BESIDE}
     return {**others, **parameters, "notes": encoding.notes, "part": encoding.part}
 
 

@@ -3,26 +3,27 @@
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any
 
 from generator.checkpoints.hub.known_models import KnownModel, known_models
-from generator.contracts import EncodingRecord, Origin
+from generator.contracts import Encoding, EncodingRecord, ModelConfig, Origin
+from generator.encodings import Form, Temperature
 from generator.errors import RowError
 from generator.pipeline import lint
-from generator.pipeline.evidence import evidence, look_closely
+from generator.pipeline.evidence import class_of, evidence, look_closely
 from generator.pipeline.precomputed import FOLDER
 
 FILE = FOLDER / "details.json"
-NOTHING: Mapping[str, Any] = {"origins": {}, "layers": [], "lint": []}
+NOTHING: Mapping[str, Any] = {"origins": {}, "temperature": None, "layers": [], "lint": []}
 
 
 def of(model: KnownModel) -> Mapping[str, Any]:
-    """origins: of each parameter of each rotation, by its key; layers: keys that these follow from;
-    lint: rule and sentence of each finding; without anything for a config that is newer than the
-    file.
+    """origins: of each parameter of each rotation, by its key; temperature: of a factor by
+    position; layers: keys that these follow from; lint: rule and sentence of each finding;
+    without anything for a config that is newer than the file.
     """
     found = _shipped().get(model.id, {})
     return found if found.get("of") == _digest(model) else NOTHING
@@ -39,6 +40,7 @@ def made(model: KnownModel) -> dict[str, Any]:
     return {
         "of": _digest(model),
         "origins": {one.key: _origins(one) for one in records if one.origins},
+        "temperature": _of_temperature(model.files.config, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in lint.findings(model.files, found)],
     }
@@ -46,6 +48,17 @@ def made(model: KnownModel) -> dict[str, Any]:
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:
     return {name: _origin(origin) for name, origin in record.origins.items()}
+
+
+def _of_temperature(
+    config: ModelConfig, encodings: Iterable[Encoding[Form]]
+) -> dict[str, Any] | None:
+    for one in encodings:
+        if isinstance(one.form, Temperature):
+            own = evidence(config).keys.get(one.key, {})
+            keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
+            return _origin(Origin(tuple(keys), "" if keys else class_of(config, one)))
+    return None
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from generator.checkpoints.model.kv_cache import kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import stacks
-from generator.contracts import Encoding, Layer, ModelConfig
+from generator.contracts import Encoding, Json, Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
@@ -81,7 +82,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "from_knowledge": model.is_from_knowledge,
         "text_section": next((name for name in TEXT if config.section(name)), None),
         "native": model.native,
-        "extends": list(model.extends),
+        "extends": [_extended(one, model) for one in model.extends],
     }
     encodings, layers, reason = _read(model)
     position = _position(config, encodings, layers)
@@ -90,10 +91,13 @@ def row(model: KnownModel) -> dict[str, Any]:
     return {
         **about,
         **position,
-        "at_position": _panel(config, encodings, layers),
+        "at_position": _panel(_context(config) or _default_context(config), encodings, layers),
         **_cache(config, layers),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
+        "scalings": [one.record.parameters["scaling"] for one in turning],
+        "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
         "origins": [details["origins"].get(one.key, {}) for one in turning],
+        "origin_of_temperature": details["temperature"],
         "keys_of_layers": details["layers"],
         "lint": [{"rule": rule, "text": text} for rule, text in details["lint"]],
         **origin,
@@ -224,7 +228,7 @@ def _position(
         "stacks": _stacks(layers, telling),
         "without_encoding": sum(_is_without(layer, telling) for layer in layers),
         "sinks": any(isinstance(encoding.form, Sinks) for encoding in encodings),
-        "temperature": any(isinstance(encoding.form, Temperature) for encoding in encodings),
+        "temperature": bool(_temperatures(encodings)),
     }
 
 
@@ -242,6 +246,20 @@ def _schemes(encodings: Sequence[Encoding[Form]], *, of_images: bool) -> list[st
 
 def _turns(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, Rotation) and encoding.modality != "image"
+
+
+def _temperatures(encodings: Sequence[Encoding[Form]]) -> list[Temperature]:
+    return [one.form for one in encodings if isinstance(one.form, Temperature)]
+
+
+def _temperature(form: Temperature, layers: Sequence[Layer]) -> dict[str, Any]:
+    return {
+        "strength": form.strength,
+        "start": form.start,
+        "shift": form.shift,
+        "growth": form.growth,
+        "layers": len(form.layers) or sum(layer.attends for layer in layers),
+    }
 
 
 def _rotation(encoding: Encoding[Form], layers: Sequence[Layer]) -> dict[str, Any]:
@@ -282,8 +300,23 @@ def _limits(layers: Sequence[Layer]) -> list[dict[str, Any]]:
     ]
 
 
+def _extended(extension: Json, model: KnownModel) -> dict[str, Any]:
+    """An extension, with what its rotations do at one position where it is one of settings."""
+    given = extension.get("rope_parameters")
+    if given is None:
+        return dict(extension)
+    config, settings = model.files.config, model.settings
+    section = next((name for name in TEXT if config.section(name)), None)
+    own = settings[section] if section else settings
+    base = config.text_model.rope.value("rope_theta", own.get("rope_theta"))
+    rope = {"rope_parameters": {"rope_theta": base, **given}, "rope_scaling": None}
+    changed = {**settings, section: {**own, **rope}} if section else {**own, **rope}
+    encodings, layers, _ = _read(replace(model, settings=changed))
+    return {**extension, "at_position": _panel(extension["to"], encodings, layers)}
+
+
 def _panel(
-    config: ModelConfig, encodings: Sequence[Encoding[Form]], layers: Sequence[Layer]
+    context: int | None, encodings: Sequence[Encoding[Form]], layers: Sequence[Layer]
 ) -> PositionOfModel | None:
     """What its rotations do at one position."""
     pairs = [
@@ -291,7 +324,7 @@ def _panel(
         for encoding in encodings
         if isinstance(encoding.form, Rotation)
     ]
-    return panel(_context(config) or _default_context(config), pairs, layers)
+    return panel(context, pairs, layers)
 
 
 def _sees(context: int | None, layers: Sequence[Layer]) -> int | None:

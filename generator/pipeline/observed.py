@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Literal
 
+from generator.checkpoints.hub.known_models import file_of
 from generator.contracts import Json
 from generator.pipeline.precomputed import FOLDER
 
@@ -45,15 +46,23 @@ def check(hub_id: str, settings: Json, position: Json) -> dict[str, Any] | None:
     }
 
 
-def write(digests: Mapping[str, str], outcomes: Mapping[str, Observed], transformers: str) -> None:
-    """Ship ``outcomes`` by id, each with the digest that it holds for."""
-    rows = ",\n".join(
-        f"{json.dumps(name)}:"
-        + json.dumps(
-            {"outcome": (found := outcomes[name]).outcome, "why": found.why or None, "of": of}
-        )
+def write(
+    digests: Mapping[str, str],
+    outcomes: Mapping[str, Observed],
+    transformers: str,
+    *,
+    is_all: bool = True,
+) -> None:
+    """Ship ``outcomes`` by id, each with the digest that it holds for; unless these are all, beside
+    those of others.
+    """
+    new = {
+        name: {"outcome": (found := outcomes[name]).outcome, "why": found.why or None, "of": of}
         for name, of in digests.items()
-    )
+    }
+    others = {} if is_all else _shipped()["models"]
+    shipped = sorted((others | new).items(), key=lambda pair: file_of(pair[0]).name)
+    rows = ",\n".join(f"{json.dumps(name)}:{json.dumps(row)}" for name, row in shipped)
     FILE.write_text(
         f'{{"transformers":{json.dumps(transformers)},"models":{{\n{rows}\n}}}}\n', encoding="utf-8"
     )

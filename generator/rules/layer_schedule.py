@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from generator.contracts import Examined, Json, Layer, Origin, Rule
+from generator.contracts import Encoding, Examined, Json, Layer, Origin, Rule
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
-from generator.encodings import Rotation
+from generator.encodings import Form, Rotation
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Layers without the rotation of the others, and layers with windows or chunks beside others
-    without.
+    """Layers without the rotation of the others, layers with windows or chunks beside others
+    without, and scaling of one of two rotations.
     """
     rotations = {one.key: one for one in examined.encodings if isinstance(one.form, Rotation)}
     for part in dict.fromkeys(layer.part for layer in examined.layers):
@@ -29,6 +29,26 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             source = "" if has_key else examined.files.config.source
             yield "unrotated", {**sized, "layers": bare, "without_key": source}
         yield from _limited(own, sized)
+    for one in examined.encodings:
+        form = one.form
+        if (
+            isinstance(form, Rotation)
+            and form.is_rescaled
+            and any(_is_beside(one, other) for other in examined.encodings)
+        ):
+            yield "scaled_alone", {"kind": form.rope_type, "layers": list(one.layers or ())}
+
+
+def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:
+    """Whether ``other`` is a rotation without scaling in other layers of the same stack."""
+    return (
+        isinstance(other.form, Rotation)
+        and not other.form.is_rescaled
+        and other.stack == scaled.stack
+        and other.modality == scaled.modality
+        and bool(scaled.layers)
+        and bool(other.layers)
+    )
 
 
 def _says_which(origin: Origin) -> bool:
@@ -45,4 +65,8 @@ def _limited(own: list[Layer], sized: Json) -> Iterator[tuple[str, Json]]:
         yield "limited", {**sized, "layers": layers, "widths": widths, "are_chunks": chunks}
 
 
-RULE = Rule(key="layer-schedule", levels={"unrotated": "note", "limited": "note"}, find=find)
+RULE = Rule(
+    key="layer-schedule",
+    levels={"unrotated": "note", "limited": "note", "scaled_alone": "note"},
+    find=find,
+)

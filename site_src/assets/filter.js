@@ -1,5 +1,5 @@
 // The rows or cards that a form leaves, in its order and with those pinned to the top; all of it stays in the address.
-// A field is fulfilled by the data attribute of its name: one of several values, or at least a number; a search by words of the first cell, or of the whole row.
+// A field is fulfilled by the data attribute of its name: one of several values, or at least or at most a number; a search by words of the first cell, or of the whole row.
 (() => {
   "use strict";
   const form = document.querySelector(".pa-filter[data-pa-rows]");
@@ -17,6 +17,7 @@
     if (!wanted) return true;
     if (field.type === "search") return wanted.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word));
     if ("atLeast" in field.dataset) return has !== "" && Number(has) >= Number(wanted);
+    if ("atMost" in field.dataset) return has !== "" && Number(has) <= Number(wanted);
     return has.split("|").includes(wanted);
   };
   const show = () => {

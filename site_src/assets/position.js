@@ -137,6 +137,8 @@
   const take = (name) => {
     choice.value = name;
     document.getElementById("at-position").firstChild.textContent = name;
+    const [id] = name.split(", to "); // A length follows the id of a model with other settings.
+    document.querySelector(".pa-model-page").href = `${id.replace("/", "--")}.html`;
     lay(models[name]);
   };
   const follow = () => {

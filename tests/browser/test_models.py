@@ -46,6 +46,11 @@ def test_every_facet_leaves_those_that_have_it(page: Page, address: str) -> None
         ("year", "2025"),
         ("maker", "Google"),
         ("input", "sound"),
+        ("base", "500000"),
+        ("cache", "65536"),
+        ("heads", "4"),
+        ("parameters", "1000000000"),
+        ("config", "from knowledge"),
     ):
         page.goto("about:blank")
         page.goto(f"{address}/{KIND}#{name}={value}")

@@ -85,7 +85,7 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     ("scaling-without-effect", "short_factor and long_factor are equal",
      scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8}),
      scaled(LLAMA, rope_type="dynamic", factor=1.0)),
-    ("scaling-without-effect", "applies to one of two rotations alone, in layers 3",
+    ("layer-schedule", "applies to one of two rotations alone, in layers 3",
      {**scaled(LLAMA, rope_type="linear", factor=8.0), "model_type": "gemma3_text",
       "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
      scaled(LLAMA, rope_type="linear", factor=8.0)),

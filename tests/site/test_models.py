@@ -93,7 +93,7 @@ def test_what_was_entered_from_knowledge_is_marked_in_its_row_and_explained(atla
 
 def test_a_row_says_whether_code_confirms_it(cells: dict[str, dict[str, str]]) -> None:
     confirmed = cells["google/gemma-3-4b-it"]["Layers"]
-    assert re.search(r" checked against transformers \d+\.\d+\.\d+$", confirmed)
+    assert re.search(r" with these settings, as in transformers \d+\.\d+\.\d+$", confirmed)
     unread = cells["deepseek-ai/deepseek-vl2-tiny"]["Layers"]
     assert unread == "12 layers not checked: no code in transformers"
 
@@ -153,10 +153,11 @@ def test_the_newest_come_first(atlas: Atlas) -> None:
 
 
 def test_facets_hold_every_value_once(atlas: Atlas) -> None:
-    facets = models_page.facets(models.rows(atlas))
+    facets = {facet.name: facet.values for facet in models_page.facets(models.rows(atlas))}
     assert facets["input"] == ["images", "sound", "text"]
     assert {"windows", "chunks", "full attention", models.WITHOUT} <= set(facets["kind"])
     assert facets["maker"] == sorted(set(facets["maker"]))
+    assert facets["base"] == sorted(set(facets["base"]), key=int)
 
 
 def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:

@@ -1,7 +1,7 @@
 """Published configs of well-known models: their rows as pages show them, and as CSV."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -71,21 +71,14 @@ class ModelCell:
 class KnownModelRow:
     """A model. cells: by COLUMNS
 
-    schemes, kinds, inputs, scalings, limits: in words, for facets; context: 0 without any; year: ""
-        where it is not known; is_from_knowledge: whether its config was not checked
-        against a copy
+    facets: values of each, in words or as numbers; context: 0 without any; is_from_knowledge:
+        whether its config was not checked against a copy
     """
 
     id: str
     cells: tuple[ModelCell, ...]
-    schemes: tuple[str, ...]
-    kinds: tuple[str, ...]
-    inputs: tuple[str, ...]
-    scalings: tuple[str, ...]
-    limits: tuple[str, ...]
+    facets: Mapping[str, tuple[str, ...]]
     context: int
-    year: str
-    maker: str
     is_from_knowledge: bool
 
 
@@ -210,39 +203,59 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
             address=config,
         ),
     )
+    context = model["context"] or model["default_context"] or 0
+    return KnownModelRow(
+        model["id"], cells, _facets(model, titles), context, model["from_knowledge"]
+    )
+
+
+def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Values by which the table is narrowed, by the name of the facet; numbers as they are."""
     kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]
-    is_full = model["kinds"] == {"full": model["layers"]}
     further = {
+        EVERYWHERE: model["kinds"] == {"full": model["layers"]},
         WITHOUT: model["without_encoding"],
         SINKS: model["sinks"],
         TEMPERATURE: model["temperature"],
     }
-    schemes = dict.fromkeys([*model["schemes"], *model["image_schemes"]])
-    return KnownModelRow(
-        model["id"],
-        cells,
-        tuple(titles.get(key, key) for key in schemes),
-        (
-            *kinds,
-            *([EVERYWHERE] if is_full else []),
-            *(word for word, is_so in further.items() if is_so),
-        ),
-        tuple(INPUTS[name] for name in model["inputs"]),
-        tuple(dict.fromkeys(one["scaling"] or NO_LIMIT for one in model["rotations"])),
-        tuple(dict.fromkeys(KINDS[one["kind"]] for one in model["limits"])) or _unlimited(model),
-        model["context"] or model["default_context"] or 0,
-        months[:4],
-        model["maker"] or "",
-        model["from_knowledge"],
-    )
+    schemes = [titles.get(key, key) for key in (*model["schemes"], *model["image_schemes"])]
+    limits = [KINDS[one["kind"]] for one in model["limits"]] or _unlimited(model)
+    given: dict[str, Iterable[Any]] = {
+        "scheme": schemes,
+        "kind": [*kinds, *(word for word, is_so in further.items() if is_so)],
+        "limits": limits,
+        "base": [one["base"] for one in model["rotations"]],
+        "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
+        "context": [model["context"] or model["default_context"]],
+        "cache": [None if model["cache"] is None else _growing(model)],
+        "heads": [_heads(model) if model["cache"] else None],
+        "parameters": [model["parameters"]],
+        "year": [(model["month"] or "")[:4]],
+        "maker": [model["maker"]],
+        "input": [INPUTS[name] for name in model["inputs"]],
+        "config": [WORDS("of_knowledge" if model["from_knowledge"] else "of_copy")],
+    }
+    return {
+        name: tuple(dict.fromkeys(_plain(value) for value in values if value not in (None, "")))
+        for name, values in given.items()
+    }
+
+
+def _plain(value: object) -> str:
+    return f"{value:.0f}" if isinstance(value, int | float) else str(value)
+
+
+def _growing(model: Json) -> int:
+    """Bytes that each further token takes, in bf16, in layers that keep all positions."""
+    growing = [one for one in model["cache"] if one["positions"] is None]
+    return sum(2 * int(one["layers"]) * int(one["values"]) for one in growing)
 
 
 def _cache_bytes(model: Json) -> ModelCell:
     """What each further token takes, in bf16, in layers that keep all positions."""
     if model["cache"] is None:
         return ModelCell(UNKNOWN)
-    growing = [one for one in model["cache"] if one["positions"] is None]
-    size = 2 * sum(one["layers"] * one["values"] for one in growing)
+    size = _growing(model)
     return ModelCell(f"{size:,}", size, f"{page_of(model['id'], '.html')}#cost" if size else "")
 
 

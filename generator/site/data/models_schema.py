@@ -116,6 +116,27 @@ class Extension(TypedDict):
     """Address of that document."""
     date: str | None
     """Its month, as YYYY-MM; null where that is not known."""
+    at_position: NotRequired[PositionOfModel | None]
+    """As that of the model, with these settings."""
+
+
+class TemperatureOfModel(TypedDict):
+    """A factor on the logits that grows with the position p of the query, in models.json. With
+    r = (p + shift) ÷ start.
+    """
+
+    strength: float
+    """Its strength."""
+    start: float
+    """Divisor of positions."""
+    shift: int
+    """What is added to a position."""
+    growth: str
+    """“steps”: 1 + strength · log(1 + ⌊r⌋); “smooth”: 1 + strength · log(max(r, 1)); “power”:
+    (1 + r)^strength.
+    """
+    layers: int
+    """Number of layers that have it."""
 
 
 class PublishedModel(TypedDict):
@@ -179,6 +200,14 @@ class PublishedModel(TypedDict):
     """Most keys that a query chooses, in layers that attend to chosen keys; null without any."""
     factors: list[float]
     """Factor of cosine and sine of each of `rotations`."""
+    scalings: list[dict[str, Any] | None]
+    """Settings of the scaling of each of `rotations`, under their names in transformers; null
+    without one.
+    """
+    temperatures: list[TemperatureOfModel]
+    """Factors on the logits that grow with position."""
+    origin_of_temperature: Origin | None
+    """Where the first of these comes from; null without one."""
     origins: list[dict[str, Origin]]
     """Where the parameters of each of `rotations` come from, as in atlas.json."""
     keys_of_layers: list[str]
@@ -231,4 +260,5 @@ OF_MODELS = (
     NoteOnModel,
     NativeLength,
     Extension,
+    TemperatureOfModel,
 )

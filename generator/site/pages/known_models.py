@@ -1,13 +1,19 @@
 """The page of models: what published configs say, one row a model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.models import COLUMNS, UNKNOWN, KnownModelRow, rows
 from generator.words import Words
 
 WORDS = Words("words/models.jinja")
-CONTEXTS = (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)
+# Facets that are a limit, with the values that readers choose from.
+AT_LEAST = {"context": (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)}
+AT_MOST = {
+    "cache": (0, 16_384, 65_536, 131_072, 262_144, 1_048_576),
+    "parameters": (1_000_000_000, 4_000_000_000, 10_000_000_000, 40_000_000_000, 100_000_000_000),
+}
 BASE = COLUMNS.index("Rotary base")
 
 
@@ -22,27 +28,38 @@ def pages(atlas: Atlas) -> list[Page]:
         "unchecked": WORDS("unchecked"),
         "lead": lead(found),
         "facets": facets(found),
-        "contexts": CONTEXTS,
         "rows": found,
     }
     return [Page("models.md", "models.md.jinja", context)]
 
 
-def facets(found: Sequence[KnownModelRow]) -> dict[str, list[str]]:
-    """Values to choose from, by the name of the facet."""
-    values: dict[str, Callable[[KnownModelRow], tuple[str, ...]]] = {
-        "scheme": lambda row: row.schemes,
-        "kind": lambda row: row.kinds,
-        "input": lambda row: row.inputs,
-        "scaling": lambda row: row.scalings,
-        "limits": lambda row: row.limits,
-        "maker": lambda row: (row.maker,),
-        "year": lambda row: (row.year,),
-    }
-    return {
-        name: sorted({value for row in found for value in of_row(row) if value})
-        for name, of_row in values.items()
-    }
+@dataclass(frozen=True)
+class Facet:
+    """What narrows the table. rule: "" for one of its values, else "least" or "most" """
+
+    name: str
+    rule: str
+    values: list[str]
+
+
+def facets(found: Sequence[KnownModelRow]) -> list[Facet]:
+    """Those of the rows, with the values to choose from."""
+    names = found[0].facets if found else ()
+    return [_facet(name, {value for row in found for value in row.facets[name]}) for name in names]
+
+
+def _facet(name: str, values: set[str]) -> Facet:
+    for rule, limits in (("least", AT_LEAST), ("most", AT_MOST)):
+        if name in limits:
+            return Facet(name, rule, [str(limit) for limit in limits[name]])
+    if name == "year":
+        return Facet(name, "least", sorted(values, reverse=True))
+    return Facet(name, "", sorted(values, key=_order))
+
+
+def _order(value: str) -> tuple[float, str]:
+    """Words first, then numbers by their size."""
+    return (float(value) if value.isdigit() else -1.0, value)
 
 
 def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
@@ -51,8 +68,8 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
         return ()
     longest = max(found, key=lambda row: row.context)
     rotating = sum(row.cells[BASE].text != UNKNOWN for row in found)
-    windowed = sum("windows" in row.kinds or "chunks" in row.kinds for row in found)
-    recurrent = sum("recurrent state" in row.kinds for row in found)
+    windowed = sum(not {"windows", "chunks"}.isdisjoint(row.facets["kind"]) for row in found)
+    recurrent = sum("recurrent state" in row.facets["kind"] for row in found)
     share = 100.0 * rotating / len(found)
     return (
         WORDS("all", count=len(found), share=share, longest=longest),

@@ -2,7 +2,7 @@
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.at_position import PositionOfModel
-from generator.site.data.models import records
+from generator.site.data.models import page_of, records
 from generator.site.data.positions import positions
 
 
@@ -10,11 +10,17 @@ def pages(atlas: Atlas) -> list[Page]:
     """The page. It begins with the newest model with a scaling, if any."""
     found = positions(atlas)
     months = {model["id"]: model["month"] or "" for model in records(atlas)}
-    first = max(found, key=lambda name: (_is_scaled(found[name]), months[name], name), default="")
+    first = max(
+        found.keys() & months.keys(),
+        key=lambda name: (_is_scaled(found[name]), months[name], name),
+        default="",
+    )
     context = {
         "panel": found.get(first),
         "name": first,
+        "page": page_of(first) if first else "",
         "names": list(found),
+        "models": len(found.keys() & months.keys()),
         "total": len(months),
     }
     return [Page("models/position.md", "model_position.md.jinja", context)]

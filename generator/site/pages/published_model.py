@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageKind
 from generator.site.data.models import KINDS, WORDS, page_of, pages_of, records
+from generator.site.data.positions import extended_name
 from generator.site.data.reach import SightRow, Strip, sight_row
 from generator.text import pattern
 
@@ -49,6 +51,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "unchecked": WORDS("unchecked"),
         "stacks": list(_stacks(model, sight)),
         "costs": _costs(model),
+        "lengths": _lengths(model),
         "bytes": BYTES,
         "served": [_served(one, model) for one in model["extends"]],
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
@@ -68,7 +71,8 @@ def _served(extension: Json, model: Json) -> Json:
     section = model["text_section"]
     override = {"rope_parameters": rope}
     text = json.dumps({section: override} if section else override)
-    return {**extension, "rope": json.dumps(override), "override": text}
+    address = f"position.html#model={quote(extended_name(model['id'], extension['to']), safe='')}"
+    return {**extension, "rope": json.dumps(override), "override": text, "address": address}
 
 
 def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Group]]]:
@@ -86,12 +90,12 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Gro
 
 
 def _costs(model: Json) -> list[tuple[int, int]]:
-    """Numbers that all layers keep at some lengths, up to the context; none where that is not
-    known.
+    """Numbers that all layers keep at some lengths, up to the longest that is named; none where
+    what they keep is not known.
     """
-    context = model["context"] or model["default_context"] or 0
-    below = {length for length in LENGTHS if length < context or not context}
-    lengths = sorted(below | {context} - {0})
+    named = _lengths(model)
+    farthest = max(named, default=0)
+    lengths = sorted({length for length in LENGTHS if length < farthest or not named} | {*named})
     if not model["cache"]:
         return []
     return [
@@ -104,6 +108,20 @@ def _costs(model: Json) -> list[tuple[int, int]]:
         )
         for length in lengths
     ]
+
+
+def _lengths(model: Json) -> dict[int, list[str]]:
+    """Lengths that config or maker name, each with what names it."""
+    native = model["native"] or {"length": 0}
+    given = [
+        ("context", model["context"] or model["default_context"] or 0),
+        ("native", native["length"]),
+        *(("extended", one["to"]) for one in model["extends"]),
+    ]
+    return {
+        length: [kind for kind, other in given if other == length]
+        for length in sorted({length for _, length in given} - {0})
+    }
 
 
 PAGE = PageKind("published_model", pages)
