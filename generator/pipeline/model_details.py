@@ -57,7 +57,7 @@ def _of_temperature(
         if isinstance(one.form, Temperature):
             own = evidence(config).keys.get(one.key, {})
             keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            return _origin(Origin(tuple(keys), "" if keys else class_of(config, one)))
+            return _origin(Origin(tuple(keys), "" if keys else class_of(config.text_model, one)))
     return None
 
 

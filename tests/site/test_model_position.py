@@ -12,6 +12,7 @@ from generator.contracts import Atlas
 from generator.pipeline import models as published
 from generator.pipeline.find import all_schemes
 from generator.site.data import files, models
+from generator.site.data.positions import positions
 from generator.site.pages import model_position
 from tests.site.test_comparing import rendered
 
@@ -53,6 +54,26 @@ def test_the_numbers_are_those_of_the_paper(atlas: Atlas) -> None:
     assert (rotation["base"], rotation["pairs"], rotation["components"]) == (5e5, 64, 128)
     ratios = np.array(rotation["slower"])
     assert [int(np.isclose(ratios, ratio, rtol=1e-6).sum()) for ratio in (1.0, 8.0)] == [29, 29]
+
+
+def test_a_makers_setting_for_more_positions_is_a_choice() -> None:
+    """Qwen's YaRN × 4 on 32,768: of 64 pairs with base 10⁶, those with more than 32 turns within
+    that length are as before, those with less than one are four times slower (arXiv 2309.00071,
+    section 3.2).
+    """
+    model = known_model("Qwen/Qwen3-8B")
+    assert model is not None
+    table = published.table([model])
+    found = positions(Atlas((), (), all_schemes(), models=lambda: table))
+    assert [*found] == ["Qwen/Qwen3-8B", "Qwen/Qwen3-8B, to 131,072"]
+    extended = found["Qwen/Qwen3-8B, to 131,072"]
+    assert extended["last"] == 131_071
+    [rotation] = extended["rotations"]
+    turns = 32_768 / (2 * np.pi) * 1e6 ** (-np.arange(64) / 64)
+    ratios = np.array(rotation["slower"])
+    assert np.allclose(ratios[turns > 40], 1.0)
+    assert np.allclose(ratios[turns < 0.8], 4.0)
+    assert (np.diff(ratios) > -1e-6).all()
 
 
 def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:

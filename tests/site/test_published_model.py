@@ -29,7 +29,7 @@ def page_of(name: str) -> str:
 
 
 def said(name: str) -> str:
-    return flowing(BeautifulSoup(page_of(name), "html.parser").get_text(" "))
+    return flowing(BeautifulSoup(page_of(name).replace("<wbr>", ""), "html.parser").get_text(" "))
 
 
 SAYS: dict[str, tuple[str, ...]] = {
@@ -39,6 +39,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Its maker names 131,072 positions", "these settings, here with the base of the config",
         '"factor": 4.0, "original_max_position_embeddings": 32768',
         "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
+        "131,072 with its maker's setting 19.33 GB 18 GiB",
     ),
     "google/gemma-3-27b-it": (
         "Context 131,072 positions default of its config class", "The config gives no context; the",
@@ -51,6 +52,16 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
+    "microsoft/Phi-3.5-mini-instruct": (
+        "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
+    ),
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": (
+        "base 500,000 with llama3 × 16 scaling in 36 of 48 layers; for images",
+        "12 layers have no position encoding.", "high_freq_factor 1.0",
+        "× (1 + 0.1 · ln (1 + ⌊(p + 1) ÷ 8,192⌋)), in 12 layers default of Llama4TextConfig",
+    ),
+    "openai/gpt-oss-20b": ("beta_fast 32.0", "truncate false", "3.003 GiB"),
+    "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
     "Qwen/Qwen2.5-14B-Instruct-1M": ("the way: dual chunk attention",),
 }  # fmt: skip
 
@@ -77,7 +88,9 @@ def test_costs_are_those_of_the_layers() -> None:
         {"layers": 2, "values": 10, "positions": None, "latent": False},
         {"layers": 3, "values": 10, "positions": 1000, "latent": False},
     ]
-    model = {"cache": cache, "context": 5000, "default_context": None}
+    model = {
+        "cache": cache, "context": 5000, "default_context": None, "native": None, "extends": [],
+    }  # fmt: skip
     assert published_model._costs(model) == [(4096, 2 * 10 * 4096 + 3 * 10 * 1000),
                                              (5000, 2 * 10 * 5000 + 3 * 10 * 1000)]  # fmt: skip
     assert published_model._costs({**model, "cache": None}) == []
