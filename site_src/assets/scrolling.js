@@ -22,9 +22,9 @@
   const header = document.querySelector(".md-header");
   const heads = [...document.querySelectorAll(".pa-sheet thead")];
   const follow = () => heads.forEach((head) => {
-    const table = head.parentElement.getBoundingClientRect();
-    const down = header.getBoundingClientRect().bottom - table.top - head.offsetTop;
-    head.style.transform = down > 0 ? `translateY(${Math.min(down, table.height - head.offsetTop - head.offsetHeight)}px)` : "";
+    const body = head.parentElement.tBodies[0].getBoundingClientRect();
+    const down = header.getBoundingClientRect().bottom + head.offsetHeight - body.top;
+    head.style.transform = down > 0 ? `translateY(${Math.min(down, body.height)}px)` : "";
   });
   if (heads.length) addEventListener("scroll", follow, { passive: true });
   follow();
