@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from generator.figures.panels import wrapped
 from generator.figures.style import ASIDE, BACKGROUND, END, INK, PAPER, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.text import significant
@@ -26,6 +27,7 @@ POINTS = 72  # per inch
 # Of a legend, in points: width of a letter, width of a line sample, height of a row.
 CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5
 MOST_COLUMNS = 3
+LONGEST = 84  # letters of a line of a legend
 MOST_DOTS = 32  # With more, the dashes between them disappear.
 # Of a line that stands back; the last is below matplotlib's order of lines, 2.
 THIN: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.9}
@@ -80,17 +82,19 @@ def legend_below(figure: "Figure") -> None:
     entries = [
         pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)
     ]
-    longest = max((len(name) for _, name in entries), default=0)
+    names = [wrapped(name, LONGEST) for _, name in entries]
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    most_lines = max((name.count("\n") + 1 for name in names), default=1)
     columns = min(
         MOST_COLUMNS,
         max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))),
         max(len(entries), 1),
     )
     rows = -(-len(entries) // columns)
-    figure.set_figheight(figure.get_figheight() + (rows - 1) * ROW / POINTS)
+    figure.set_figheight(figure.get_figheight() + (rows * most_lines - 1) * ROW / POINTS)
     figure.legend(
         [line for line, _ in entries],
-        [name for _, name in entries],
+        names,
         loc="outside lower center",
         ncols=columns,
         handlelength=2.8,

@@ -56,7 +56,7 @@
     const texts = atlas
       .scale(panel.y, panel.y.limits, [provisional, 0])
       .ticks(Math.max(provisional / 44, 2))
-      .map(([, text]) => text);
+      .flatMap(([, text]) => text.split("\n"));
     return Math.min(Math.max(...texts.map((text) => context.measureText(text).width), 8) + 8 + (panel.labels.y ? 16 : 0), width * 0.4);
   }
 
@@ -149,7 +149,8 @@
     view.y.ticks(Math.max(box.height / 44, 2)).forEach(([value, text]) => {
       const place = Math.round(view.y.to(value)) + 0.5;
       if (!hasCells) atlas.stroke(context, box.left, place, box.left + box.width, place);
-      context.fillText(text, box.left - 6, place, box.left - 6 - (labels.y ? 16 : 0));
+      const lines = text.split("\n");
+      lines.forEach((line, index) => context.fillText(line, box.left - 6, place + 12 * (index - (lines.length - 1) / 2), box.left - 6 - (labels.y ? 16 : 0)));
     });
     context.textAlign = "center";
     context.textBaseline = "top";
