@@ -14,9 +14,11 @@
 
   // The theme takes the focus from code where nothing hovers.
   const taken = new MutationObserver((changes) => changes.forEach(({ target }) => target.hasAttribute("tabindex") || name(target)));
+  const added = new MutationObserver((changes) => changes.forEach(({ target }) => target.querySelector("nav")?.setAttribute("role", "none"))); // Of the button to copy
   document.querySelectorAll("pre > code").forEach((code) => {
     sizes.observe(code);
     taken.observe(code, { attributeFilter: ["tabindex"] });
+    added.observe(code.parentElement, { childList: true });
   });
 
   const header = document.querySelector(".md-header");

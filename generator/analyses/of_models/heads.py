@@ -260,7 +260,7 @@ def draw(results: Results) -> "Figure":
     gap = np.full(first.shape, np.nan)
     strip = np.concatenate([first, first, gap, by_offset[:, :, shown]], axis=2)
     ends = offsets[shown][[0, -1]]
-    across = f"head; its number is below offset 0 of a strip from {ends[0]} to {ends[1]}"
+    across = f"head; its number is below offset 0 of offsets {ends[0]} to {ends[1]}"
     across = across.replace("-", "−")
     middle = 3.0 - ends[0]  # After both columns of the first position and the gap.
     return strips(strip, LIMIT, f"attention ({LIMIT:g} or more)", across, middle)
