@@ -28,6 +28,7 @@
     const down = header.getBoundingClientRect().bottom + head.offsetHeight - body.top;
     head.style.transform = down > 0 ? `translateY(${Math.min(down, body.height)}px)` : "";
   });
-  if (heads.length) addEventListener("scroll", follow, { passive: true });
-  follow();
+  if (!heads.length) return;
+  addEventListener("scroll", follow, { passive: true });
+  new ResizeObserver(follow).observe(document.body); // Tabs that go away move the page.
 })();
