@@ -21,7 +21,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.panels import colour_bar, image, panels
+from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 from generator.text import significant, visible
@@ -29,6 +29,7 @@ from generator.text import significant, visible
 WORDS = Wording("anatomy_of_the_input")
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
+LETTERS = 76  # of a line above a panel
 STEPS = {
     "words": "word vectors",
     "positions": "position vectors",
@@ -317,7 +318,7 @@ def draw(results: Results) -> Figure:
             fontsize=7,
         )
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        ax.set_title(f"{title} · RMS {significant(scale, 3)}")
+        ax.set_title(wrapped(f"{title} · RMS {significant(scale, 3)}", LETTERS))
     axes[-1].set_xlabel("dimension")
     colour_bar(
         figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS"

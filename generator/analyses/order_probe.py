@@ -22,7 +22,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
 from generator.figures.charts import Curves, Rule
-from generator.figures.panels import panels
+from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
@@ -197,7 +197,7 @@ def draw(results: Results) -> Figure:
                 markersize=size,
                 label=f"_{pairs:,} pairs at most",
             )
-    axes.set_yticks(range(len(results)), [label.title for label in results])
+    axes.set_yticks(range(len(results)), [wrapped(label.title) for label in results])
     axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
     axes.annotate(

@@ -8,10 +8,11 @@ from dataclasses import replace
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, Scheme
 from generator.contracts.outcomes import Outcome
 from generator.encodings import Form
-from generator.text import LONGEST_NAME, short, short_title
+from generator.text import short_title
 
 DIGITS = 12  # of a digest, hexadecimal
-LEAST_OF_A_TITLE = 12  # characters
+LONGEST_TITLE = 60  # characters; a longer one is shortened in names, and nothing else is
+LONGEST_PATH = 80
 
 
 def numbered(encodings: Iterable[Encoding[Form]]) -> list[Encoding[Form]]:
@@ -92,15 +93,14 @@ def _candidates(
 
 
 def _ending(title: str, ending: str) -> str:
-    """``title`` and ``ending``, as long as a name may be; the title is shortened first."""
-    room = LONGEST_NAME - len(ending)
-    return short_title(title, room) + ending if room >= LEAST_OF_A_TITLE else short(title + ending)
+    """``title``, shortened where it is long, and ``ending``."""
+    return short_title(title, LONGEST_TITLE) + ending
 
 
 def _of_path(path: str) -> str:
     """``path``; its beginning and a digest of it where it is longer than a name may be."""
     digest = hashlib.sha256(path.encode(errors="backslashreplace")).hexdigest()[:DIGITS]
-    return path if len(path) <= LONGEST_NAME else f"{path[: LONGEST_NAME - DIGITS - 1]}…{digest}"
+    return path if len(path) <= LONGEST_PATH else f"{path[: LONGEST_PATH - DIGITS - 1]}…{digest}"
 
 
 def _distinct(candidates: Sequence[Sequence[str]]) -> list[str]:

@@ -16,13 +16,19 @@ LEAST, MOST = 1.6, 6.5  # inches
 GAP = 0.2  # Width of the space between two heads, as a share of a head.
 
 
-def strips(values: Floats, most: float, label: str) -> "Figure":
+def strips(
+    values: Floats, most: float, label: str, across: str = "head", middle: float | None = None
+) -> "Figure":
     """Each head as a strip of its values.
 
     values: (n_layers, n_heads, n_values); most: the upper end of the colours
+    across: what its numbers below are; middle: the value above them, if not that in the middle
     """
-    n_layers = len(values)
-    return _mosaic(values[:, :, None, :], most, label, float(np.clip(n_layers * ROW, LEAST, MOST)))
+    height = float(np.clip(len(values) * ROW, LEAST, MOST))
+    figure = _mosaic(values[:, :, None, :], most, label, height, middle)
+    figure.axes[0].tick_params(axis="x", length=3)
+    figure.axes[0].set_xlabel(across)
+    return figure
 
 
 def pictures(values: Floats) -> "Figure":
@@ -52,7 +58,9 @@ def cells(values: Floats, most: float, label: str, titles: tuple[str, ...]) -> "
     return figure
 
 
-def _mosaic(values: Floats, most: float, label: str, height: float) -> "Figure":
+def _mosaic(
+    values: Floats, most: float, label: str, height: float, middle: float | None = None
+) -> "Figure":
     n_layers, n_heads, n_rows, n_columns = values.shape
     down, across = (max(1, round(GAP * size)) if size > 1 else 0 for size in (n_rows, n_columns))
     whole = np.full((n_layers * (n_rows + down), n_heads * (n_columns + across)), np.nan)
@@ -67,7 +75,8 @@ def _mosaic(values: Floats, most: float, label: str, height: float) -> "Figure":
     places = np.arange(0, n_layers, step)
     axes.set_yticks(places * (n_rows + down) + (n_rows - 1) / 2, [str(place) for place in places])
     axes.set_xticks(
-        np.arange(n_heads) * (n_columns + across) + (n_columns - 1) / 2,
+        np.arange(n_heads) * (n_columns + across)
+        + ((n_columns - 1) / 2 if middle is None else middle),
         [str(head) for head in range(n_heads)],
     )
     axes.tick_params(length=0)

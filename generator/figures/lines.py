@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from generator.figures.style import ASIDE, BACKGROUND, INK, PAPER, WIDTH
+from generator.figures.panels import wrapped
+from generator.figures.style import ASIDE, BACKGROUND, END, INK, PAPER, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.text import significant
 
@@ -26,10 +27,12 @@ POINTS = 72  # per inch
 # Of a legend, in points: width of a letter, width of a line sample, height of a row.
 CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5
 MOST_COLUMNS = 3
+LONGEST = 84  # letters of a line of a legend
 MOST_DOTS = 32  # With more, the dashes between them disappear.
 # Of a line that stands back; the last is below matplotlib's order of lines, 2.
 THIN: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.9}
 ROOM = 0.09  # Width of a label, as a share of the axes.
+LEAST_APART = 0.055  # Distance of two names at ends of lines, as a share of the axes.
 
 
 class Coloured(Protocol):
@@ -79,41 +82,47 @@ def legend_below(figure: "Figure") -> None:
     entries = [
         pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)
     ]
-    longest = max((len(name) for _, name in entries), default=0)
+    names = [wrapped(name, LONGEST) for _, name in entries]
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    most_lines = max((name.count("\n") + 1 for name in names), default=1)
     columns = min(
         MOST_COLUMNS,
         max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))),
         max(len(entries), 1),
     )
     rows = -(-len(entries) // columns)
-    figure.set_figheight(figure.get_figheight() + (rows - 1) * ROW / POINTS)
+    figure.set_figheight(figure.get_figheight() + (rows * most_lines - 1) * ROW / POINTS)
     figure.legend(
         [line for line, _ in entries],
-        [name for _, name in entries],
+        names,
         loc="outside lower center",
         ncols=columns,
         handlelength=2.8,
     )
 
 
-def names_at_ends(axes: "Axes", least: float) -> None:
-    """Write the label of each line at its right end, in its colour, at least ``least`` of the
-    vertical axis apart; the horizontal axis grows by the room that they take.
+def names_at_ends(axes: "Axes", lines: Sequence["Line2D"], width: float = WIDTH) -> None:
+    """Write the label of each of ``lines`` at its right end, in its colour, none over another; the
+    horizontal axis grows by the room that they take. width: of the axes, in inches
     """
-    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
-    heights: list[float] = []
-    for line in lines:
-        end = float(np.asarray(line.get_ydata())[-1])
-        heights.append(max(end, heights[-1] + least if heights else least / 2.0))
-    low, high = axes.get_xlim()
-    room = CHARACTER * max(len(str(line.get_label())) for line in lines) / (WIDTH * POINTS)
-    axes.set_xlim(low, low + (high - low) / (1.0 - min(room, 0.5)))
-    for line, height in zip(lines, heights, strict=True):
-        last = float(np.asarray(line.get_xdata())[-1])
-        axes.text(
-            last + (high - low) / 60.0, height, str(line.get_label()), color=line.get_color(),
-            va="center", fontsize="small",
-        )  # fmt: skip
+    from scipy.optimize import isotonic_regression
+
+    ascending = sorted(lines, key=lambda line: float(np.asarray(line.get_ydata())[-1]))
+    names = [str(line.get_label()).removeprefix("_") for line in ascending]
+    ends = [tuple(float(np.asarray(one)[-1]) for one in line.get_data()) for line in ascending]
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high)
+    steps = np.arange(len(ends)) * LEAST_APART * (high - low)
+    places = isotonic_regression(np.array([y for _, y in ends]) - steps).x + steps
+    places += min(0.0, high - float(places[-1]))
+    left, right = axes.get_xlim()
+    room = (CHARACTER * max(map(len, names)) + CHARACTER) / (width * POINTS)
+    axes.set_xlim(left, left + (right - left) / (1.0 - min(room, 0.5)))
+    for line, name, (x, y), place in zip(ascending, names, ends, places, strict=True):
+        beside = (x + (right - left) / 60.0, float(place))
+        axes.annotate(
+            name, (x, y), beside, color=line.get_color(), va="center", fontsize="small", gid=END
+        )
 
 
 @dataclass(frozen=True)

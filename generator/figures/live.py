@@ -15,7 +15,16 @@ from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.encodings import SinusoidFormula
 from generator.figures.packing import pack, rounded
-from generator.figures.style import ASIDE, BACKGROUND, COLOUR_BAR, DARK, MOSAIC, STATIC, STOPS
+from generator.figures.style import (
+    ASIDE,
+    BACKGROUND,
+    COLOUR_BAR,
+    DARK,
+    END,
+    MOSAIC,
+    STATIC,
+    STOPS,
+)
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ NAMELESS = "_child"  # Labels that matplotlib gives by itself.
 NAMELESS_LINE = "values"
 MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks, unless picked
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
+BESIDE = 6.0  # Distance of a name from the end of its line, in points.
 AT = 1.0  # Distance of a mark from the point that it marks, in points.
 READ = 4  # Significant digits of a value that readers see.
 EXACT = 10  # Significant digits of a frequency, which counts thousands of times.
@@ -431,7 +441,8 @@ def _is_named(axis: "Axis", count: int) -> bool:
 def _text(text: "Text") -> Json:
     x, y = text.get_position()
     place = getattr(text, "xy", (x, y))
-    shift = (x, y) if hasattr(text, "xy") else (0.0, 0.0)
+    at_end = text.get_gid() == END
+    shift = (BESIDE, 0.0) if at_end else (x, y) if hasattr(text, "xy") else (0.0, 0.0)
     system = getattr(text, "xycoords", "data")
     within = list(system) if isinstance(system, tuple) else [system, system]
     box = text.get_bbox_patch()
@@ -446,6 +457,7 @@ def _text(text: "Text") -> Json:
         "baseline": text.get_verticalalignment(),
         "size": float(text.get_fontsize()),
         "ringed": box is not None and isinstance(box.get_boxstyle(), BoxStyle.Circle),
+        **({"end": True} if at_end else {}),
     }
 
 

@@ -9,7 +9,7 @@ DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
 # and a dark background.
 SERIES = (
     "#3d7fd6", "#d9772b", "#20a870", "#e86098", "#9060a0",
-    "#c05028", "#30a0c8", "#608050", "#a06070", "#189088",
+    "#7a50f0", "#30a0c8", "#608050", "#a06070", "#189088",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 QUIET = "#808a9b"  # Of lines behind those that a figure speaks of, on either background.
@@ -29,6 +29,7 @@ LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a 
 # all, and what only marks values of a line.
 STATIC, ASIDE, COLOUR_BAR, MOSAIC = "_static", "_aside", "_colour_bar", "_mosaic"
 BACKGROUND = "background"  # Group of lines that stand back.
+END = "end"  # Group of names at the ends of lines.
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 60_000  # all images of one figure together
 PICKED = 40_000  # of them where each is a value of its own, which live figures have too

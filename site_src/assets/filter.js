@@ -10,6 +10,7 @@
   const fields = [...form.elements].filter((field) => field.name);
   const words = new Map(rows.map((row) => [row, (("paWholeRows" in form.dataset ? row : row.cells?.[0]) ?? row).textContent.toLowerCase()]));
   const pinned = new Set();
+  const folds = [...document.querySelectorAll("details.pa-band")];
 
   const fits = (row, field) => {
     const wanted = field.value.trim();
@@ -23,6 +24,11 @@
   const show = () => {
     for (const row of rows) row.hidden = !pinned.has(row) && !fields.every((field) => fits(row, field));
     const shown = rows.filter((row) => !row.hidden).length;
+    const filters = fields.some((field) => field.value);
+    folds.forEach((fold, number) => {
+      fold.hidden = !fold.querySelector("tbody tr:not([hidden])");
+      fold.open = filters || !number;
+    });
     form.querySelector("output").textContent = `${shown} of ${rows.length} ${form.dataset.paNoun}`;
   };
   const write = () => {

@@ -14,7 +14,7 @@ FIELD = ".pa-filter [name=sees]"
 
 
 def lengths(page: Page) -> list[int | None]:
-    rows = page.locator(".pa-far tbody tr:visible").all()
+    rows = page.locator(".pa-far tbody tr:not([hidden])").all()
     texts = [row.get_attribute("data-sees") for row in rows]
     return [int(text) if text else None for text in texts]
 
@@ -26,6 +26,7 @@ def test_a_number_leaves_models_that_see_as_far_by_address(page: Page, address: 
     page.locator(FIELD).fill("200000")
     expected = [length for length in everything if length is not None and length >= 200_000]
     assert lengths(page) == expected
+    assert page.locator(".pa-far tbody tr:visible").count() == len(expected)
     assert f"{len(expected)} of {len(everything)} models" == (
         page.locator(".pa-filter output").inner_text()
     )
@@ -39,6 +40,21 @@ def test_a_number_leaves_models_that_see_as_far_by_address(page: Page, address: 
     page.locator(FIELD).fill("")
     assert len(lengths(page)) == len(everything)
     assert "#" not in page.url
+
+
+def test_a_name_opens_the_range_that_has_the_model(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    title = page.locator(".pa-far tbody th a").last.text_content() or ""
+    expect(page.get_by_role("link", name=title, exact=True)).to_be_hidden()
+    page.locator(".pa-filter [name=q]").fill(title)
+    expect(page.get_by_role("link", name=title, exact=True)).to_be_visible()
+
+
+def test_the_page_takes_few_screens_of_a_phone(browser: Browser, address: str) -> None:
+    with browser.new_context(viewport={"width": 375, "height": 812}, has_touch=True) as context:
+        page = context.new_page()
+        page.goto(f"{address}/{KIND}")
+        assert page.evaluate("document.documentElement.scrollHeight") <= 12 * 812
 
 
 def test_without_scripts_every_row_is_there_in_order(without_scripts: Page, address: str) -> None:
@@ -56,7 +72,7 @@ def test_bars_fit_and_end_where_the_axis_says(width: int, browser: Browser, addr
     page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
     page.goto(f"{address}/{KIND}")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    ends = page.locator(".pa-far tbody tr:first-child td:nth-child(5)").evaluate(
+    ends = page.locator(".pa-far tbody tr:first-child td:nth-child(5)").first.evaluate(
         "cell => { const box = cell.getBoundingClientRect(); return [...cell.children].map(bar =>"
         " (bar.getBoundingClientRect().right - box.left) / box.width) }"
     )

@@ -64,6 +64,21 @@ def test_numbers_are_sorted_as_numbers(page: Page, address: str) -> None:
     assert len(values) > 5
 
 
+def test_the_table_scrolls_with_its_page_and_its_heading_stays(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto(f"{address}/{KIND}")
+    sheet, head = page.locator(".pa-matrix"), page.locator(".pa-matrix thead")
+    assert sheet.evaluate("sheet => sheet.scrollHeight - sheet.clientHeight") <= 0
+    page.locator(".pa-matrix tbody tr").last.scroll_into_view_if_needed()
+    bar = page.locator(".md-header").bounding_box()
+    assert bar
+    expect(head).to_be_in_viewport()
+    page.wait_for_timeout(500)  # Tabs go away.
+    box = head.bounding_box()
+    assert box
+    assert box["y"] == pytest.approx(bar["y"] + bar["height"], abs=1.0)
+
+
 def test_without_javascript_it_is_a_plain_table(without_scripts: Page, address: str) -> None:
     without_scripts.goto(f"{address}/{KIND}")
     assert without_scripts.locator(".pa-filter").is_hidden()

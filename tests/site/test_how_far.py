@@ -84,6 +84,15 @@ def test_every_model_has_its_row_with_its_bars(atlas: Atlas, rows: dict[str, Sig
     ]
 
 
+def test_ranges_of_length_hold_every_row_once_in_order(rows: dict[str, SightRow]) -> None:
+    found = how_far.bands(tuple(rows.values()))
+    assert [row for band in found for row in band.rows] == list(rows.values())
+    assert [(band.least, band.below, len(band.rows)) for band in found] == [
+        (1_000_000, None, 1), (100_000, 200_000, 1), (2_000, 8_000, 2), (1, 2_000, 1),
+        (None, None, 2),
+    ]  # fmt: skip
+
+
 def test_a_site_without_models_says_so() -> None:
     [page] = how_far.pages(Atlas((), (), all_schemes()))
     assert "No published config gives a length." in rendered(page)

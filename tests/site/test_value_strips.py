@@ -17,6 +17,11 @@ def metric(value: float | None) -> Metric:
     return Metric("key", "Title", value, reason=None if value is not None else "none")
 
 
+def named(*values: float) -> dict[tuple[str, str], tuple[tuple[float, str], ...]]:
+    """Values of encodings without a name."""
+    return {KEY: tuple((value, "") for value in values)}
+
+
 def strokes(svg: bytes) -> list[int]:
     """Steps with a stroke."""
     runs = [map(int, run) for run in re.findall(r"M(\d+) 0h(\d+)", svg.decode())]
@@ -25,14 +30,17 @@ def strokes(svg: bytes) -> list[int]:
 
 @pytest.mark.parametrize(("value", "x"), [(1.0, MARGIN), (2.0, WIDTH // 2), (3.0, WIDTH - MARGIN)])
 def test_the_lowest_value_is_left_and_the_highest_right(value: float, x: int) -> None:
-    position = standing("analysis", metric(value), {KEY: (1.0, 2.0, 2.0, 3.0)})
+    position = standing("analysis", metric(value), named(1.0, 2.0, 2.0, 3.0))
     assert position is not None
     assert (position.low, position.high, position.x) == (1.0, 3.0, x)
 
 
-def test_a_standing_depends_on_other_values_only_through_the_ends_of_the_strip() -> None:
-    more = standing("analysis", metric(2.0), {KEY: (1.0, 1.5, 2.0, 2.7, 3.0)})
-    assert standing("analysis", metric(2.0), {KEY: (1.0, 2.0, 3.0)}) == more
+def test_the_neighbours_of_a_value_are_the_nearest_that_differ() -> None:
+    values = {KEY: ((1.0, "a"), (1.5, "b"), (2.0, "c"), (2.0, "d"), (3.0, "e"))}
+    found = [standing("analysis", metric(value), values) for value in (1.0, 2.0, 3.0)]
+    assert [(one.below, one.above) for one in found if one] == [
+        (None, (1.5, "b")), ((1.5, "b"), (3.0, "e")), ((2.0, "d"), None),
+    ]  # fmt: skip
 
 
 def test_equal_values_share_a_stroke() -> None:
@@ -59,7 +67,7 @@ def test_a_strip_of_many_values_is_below_800_bytes(values: list[float]) -> None:
 
 
 def test_the_widest_finite_span_has_a_strip() -> None:
-    position = standing("analysis", metric(8e307), {KEY: (-8e307, 0.0, 8e307)})
+    position = standing("analysis", metric(8e307), named(-8e307, 0.0, 8e307))
     assert position is not None
     assert position.x == WIDTH - MARGIN
     assert strokes(strips({KEY: (-8e307, 0.0, 8e307)})) == [0, 18, 36]
@@ -67,5 +75,5 @@ def test_the_widest_finite_span_has_a_strip() -> None:
 
 def test_values_without_a_finite_span_and_no_value_have_no_strip() -> None:
     cases: list[tuple[float, ...]] = [(), (2.0,), (2.0, 2.0), (-1.7e308, 1.7e308)]
-    assert [one for one in cases if standing("analysis", metric(2.0), {KEY: one})] == []
-    assert standing("analysis", metric(None), {KEY: (1.0, 2.0)}) is None
+    assert [one for one in cases if standing("analysis", metric(2.0), named(*one))] == []
+    assert standing("analysis", metric(None), named(1.0, 2.0)) is None

@@ -259,7 +259,11 @@ def draw(results: Results) -> "Figure":
     first = result.arrays["first"][:, :, None]
     gap = np.full(first.shape, np.nan)
     strip = np.concatenate([first, first, gap, by_offset[:, :, shown]], axis=2)
-    return strips(strip, LIMIT, f"attention ({LIMIT:g} or more)")
+    ends = offsets[shown][[0, -1]]
+    across = f"head; its number is below offset 0 of offsets {ends[0]} to {ends[1]}"
+    across = across.replace("-", "−")
+    middle = 3.0 - ends[0]  # After both columns of the first position and the gap.
+    return strips(strip, LIMIT, f"attention ({LIMIT:g} or more)", across, middle)
 
 
 def alt(results: Results) -> str:

@@ -1,5 +1,6 @@
 """What the first layer adds to the logits for each offset, from its weights."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,22 @@ from generator.checkpoints.model.live.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
+from generator.figures.lines import names_at_ends
 from generator.figures.panels import head_colours, panels, wrapped
-from generator.figures.style import GRID
+from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 WORDS = Wording("kernel")
 NEAR = 1  # positions
 LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
+# Heads that are all named in the figure; of more, so many with the widest ranges are.
+MOST_NAMED, WIDEST = 10, 4
 
 
 def compute(stack: LiveStack) -> Result:
@@ -113,15 +118,23 @@ def draw(results: Results) -> "Figure":
     """Mean logits of each head by offset."""
     figure, axes = panels(len(results), height=3.4)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
-        lines = result.arrays["logits"]
-        for head, (line, colour) in enumerate(zip(lines, head_colours(len(lines)), strict=True)):
+        logits = result.arrays["logits"]
+        for head, (line, colour) in enumerate(zip(logits, head_colours(len(logits)), strict=True)):
             name = f"_head {head}"
             ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0, label=name)
+        names_at_ends(ax, _named(ax.get_lines(), logits), WIDTH / min(len(results), 2))
         ax.set(xlabel="offset: key minus query (positions)", ylabel="logit, mean subtracted")
         ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
         if len(results) > 1:
             ax.set_title(wrapped(label.title))
     return figure
+
+
+def _named(lines: "Sequence[Line2D]", logits: Floats) -> "list[Line2D]":
+    """All lines of few heads, else those with the widest ranges."""
+    if len(lines) <= MOST_NAMED:
+        return [*lines]
+    return [lines[head] for head in np.argsort(-np.ptp(logits, axis=1), kind="stable")[:WIDEST]]
 
 
 ANALYSIS = Analysis(

@@ -40,7 +40,7 @@ from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import layer_strips
 from generator.site.pictures.opening import OpeningPicture, opening_picture
 from generator.site.pictures.reach_bars import reach_bars, ticks
-from generator.site.pictures.value_strips import Standing, standing, values_of
+from generator.site.pictures.value_strips import Standing, named_values_of, standing
 from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
 from generator.site.rankings.peers import Statement, openings_of, peers_of
 from generator.site.search_names import of_checkpoint
@@ -387,7 +387,7 @@ def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[Encod
 def _chapter(
     atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, part: str
 ) -> Chapter:
-    sections, values = [], values_of(atlas)
+    sections, values = [], named_values_of(atlas)
     for analysis in atlas.analyses:
         result = reading.results[analysis.key]
         standings = {

@@ -1,6 +1,7 @@
 """The page on how far published models see, one row a model, the farthest first."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind
 from generator.site.data.reach import SightRow, sight_rows
@@ -9,6 +10,17 @@ from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 FAR = 200_000  # positions
+# The least length of each part of the table, in positions; another part has unknown ones.
+LEAST = (1_000_000, FAR, 100_000, 32_000, 8_000, 2_000, 1)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Rows of similar length. least, below: the bounds in positions, None where there is none"""
+
+    least: int | None
+    below: int | None
+    rows: tuple[SightRow, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -19,9 +31,23 @@ def pages(atlas: Atlas) -> list[Page]:
         "total": len(found),
         "far": FAR,
         "ticks": ticks(),
-        "rows": found,
+        "bands": bands(found),
     }
     return [Page("models/how-far.md", "how_far.md.jinja", context)]
+
+
+def bands(found: Sequence[SightRow]) -> tuple[Band, ...]:
+    """``found`` by length in its order, without bands that have no row."""
+    every = [
+        *(
+            Band(least, below, tuple(row for row in found if least <= (row.sees or 0) < bound))
+            for least, below, bound in zip(
+                LEAST, (None, *LEAST), (float("inf"), *LEAST), strict=False
+            )
+        ),
+        Band(None, None, tuple(row for row in found if not row.sees)),
+    ]
+    return tuple(band for band in every if band.rows)
 
 
 def lead(found: Sequence[SightRow]) -> tuple[str, ...]:

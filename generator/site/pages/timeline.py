@@ -27,7 +27,6 @@ WORDS = Words("words/timeline.jinja")
 MOST_SCHEMES = 6
 TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
-APART = 4.5  # percentage points between two names
 
 
 @dataclass(frozen=True)
@@ -262,7 +261,7 @@ def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) 
         axes.plot(years, share.values, color=colour, marker="o", markersize=3, label=share.title)
     axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
     axes.grid(axis="y")
-    names_at_ends(axes, APART)
+    names_at_ends(axes, axes.get_lines())
     return figure
 
 

@@ -17,46 +17,58 @@ WIDTH, HEIGHT, MARGIN = 120, 14, 6  # of a strip, in pixels
 STEP = 3  # least distance of two strokes, in pixels
 Key = tuple[str, str]
 Values = Mapping[Key, Sequence[float]]
+Named = tuple[float, str]  # A value and the name of the encoding that has it.
 
 
 @dataclass(frozen=True)
 class Standing:
     """Position of a value on the strip of its metric. strip: path of the picture; low, high: ends
-    of the strip; x: of the value, in pixels
-
-    It depends on the values of other encodings only through the ends of the strip, so that pages
-    change less often.
+    of the strip; x: of the value, in pixels; below, above: the nearest values that differ
     """
 
     strip: str
     low: float
     high: float
     x: int
+    below: Named | None
+    above: Named | None
+
+
+def values_of(atlas: Atlas) -> Values:
+    """Finite values of each metric in ascending order, by keys of analysis and metric."""
+    return {key: [value for value, _ in named] for key, named in named_values_of(atlas).items()}
 
 
 @lru_cache(maxsize=1)
-def values_of(atlas: Atlas) -> Values:
-    """Finite values of each metric in ascending order, by keys of analysis and metric."""
-    values_by_key: dict[Key, list[float]] = defaultdict(list)
+def named_values_of(atlas: Atlas) -> Mapping[Key, Sequence[Named]]:
+    """As ``values_of``, with the names of encodings."""
+    values_by_key: dict[Key, list[Named]] = defaultdict(list)
     for outcome in atlas.outcomes:
         for reading in outcome.readings:
             for analysis, result in reading.results.items():
                 for metric in result.metrics:
                     if metric.value is not None and isfinite(metric.value):
-                        values_by_key[analysis, metric.key].append(metric.value)
+                        value = (metric.value, reading.label.title)
+                        values_by_key[analysis, metric.key].append(value)
     return {key: sorted(values) for key, values in values_by_key.items()}
 
 
-def standing(analysis: str, metric: Metric, values: Values) -> Standing | None:
+def standing(
+    analysis: str, metric: Metric, values: Mapping[Key, Sequence[Named]]
+) -> Standing | None:
     """Position of ``metric`` among ``values``; None where its value is not finite, all values are
     equal, or their span is infinite.
     """
     key = (analysis, metric.key)
-    ascending = values.get(key, ())
-    if metric.value is None or not isfinite(metric.value) or not _has_span(ascending):
+    named = values.get(key, ())
+    ascending, value = [number for number, _ in named], metric.value
+    if value is None or not isfinite(value) or not _has_span(ascending):
         return None
-    (step,) = _steps([metric.value], ascending[0], ascending[-1])
-    return Standing(f"{PATH}#{'.'.join(key)}", ascending[0], ascending[-1], MARGIN + STEP * step)
+    (step,) = _steps([value], ascending[0], ascending[-1])
+    below = next((one for one in reversed(named) if one[0] < value), None)
+    above = next((one for one in named if one[0] > value), None)
+    path, x = f"{PATH}#{'.'.join(key)}", MARGIN + STEP * step
+    return Standing(path, ascending[0], ascending[-1], x, below, above)
 
 
 def strips(values: Values) -> bytes:

@@ -56,7 +56,7 @@
     const texts = atlas
       .scale(panel.y, panel.y.limits, [provisional, 0])
       .ticks(Math.max(provisional / 44, 2))
-      .map(([, text]) => text);
+      .flatMap(([, text]) => text.split("\n"));
     return Math.min(Math.max(...texts.map((text) => context.measureText(text).width), 8) + 8 + (panel.labels.y ? 16 : 0), width * 0.4);
   }
 
@@ -80,9 +80,27 @@
     return context;
   };
 
-  function viewOf(state, panel) {
+  /* Limits with room for names at the ends of lines, which take as many pixels on every screen. */
+  function roomy(context, panel) {
+    const names = panel.marks.filter(({ end }) => end);
+    if (!names.length || panel.x.limits !== panel.whole.x) return panel.x.limits;
+    context.font = atlas.font(11);
+    const room = Math.max(...names.map(({ text }) => context.measureText(text).width)) + 8;
+    const [first, last] = [panel.x.limits[0], Math.max(...names.map(({ at }) => at[0]))];
+    return [first, first + ((last - first) * panel.box.width) / Math.max(panel.box.width - room, panel.box.width / 3)];
+  }
+
+  /* Names at the ends of lines, apart from one another and within the panel. */
+  function spread(names, { box, y }) {
+    names.forEach((name) => (name.down = y.to(name.at[1])));
+    names.sort((one, other) => one.down - other.down);
+    names.forEach((name, index) => index && (name.down = Math.max(name.down, names[index - 1].down + 12)));
+    names.reduceRight((below, name) => (name.down = Math.min(name.down, below)) - 12, box.top + box.height - 6);
+  }
+
+  function viewOf(context, state, panel) {
     const [{ box }, scale] = [panel, panel.scale ?? state.data.scale];
-    const x = atlas.scale(panel.x, panel.x.limits, [box.left, box.left + box.width]);
+    const x = atlas.scale(panel.x, roomy(context, panel), [box.left, box.left + box.width]);
     const y = atlas.scale(panel.y, panel.y.limits, [box.top + box.height, box.top]);
     const lighten = (share) => (state.theme.dark ? 0.16 + 0.84 * share : 0.94 * share); // The ends of the map would disappear in the page.
     return {
@@ -105,7 +123,8 @@
 
   /* Draw a panel that has its size, from (0, 0). */
   atlas.paint = (context, state, panel) => {
-    const view = (panel.view = viewOf(state, panel));
+    const view = (panel.view = viewOf(context, state, panel));
+    spread(panel.marks.filter((mark) => mark.end && atlas.isOn(state, mark)), view);
     atlas.refine(state, panel);
     if (!atlas.isCurve(panel)) axes(context, panel, view);
     panel.marks
@@ -130,7 +149,8 @@
     view.y.ticks(Math.max(box.height / 44, 2)).forEach(([value, text]) => {
       const place = Math.round(view.y.to(value)) + 0.5;
       if (!hasCells) atlas.stroke(context, box.left, place, box.left + box.width, place);
-      context.fillText(text, box.left - 6, place, box.left - 6 - (labels.y ? 16 : 0));
+      const lines = text.split("\n");
+      lines.forEach((line, index) => context.fillText(line, box.left - 6, place + 12 * (index - (lines.length - 1) / 2), box.left - 6 - (labels.y ? 16 : 0)));
     });
     context.textAlign = "center";
     context.textBaseline = "top";

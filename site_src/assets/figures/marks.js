@@ -91,7 +91,7 @@
     text(context, mark, view) {
       const { box } = view;
       const across = mark.within[0] === "panel" ? box.left + mark.at[0] * box.width : view.x.to(mark.at[0]);
-      const down = mark.within[1] === "panel" ? box.top + (1 - mark.at[1]) * box.height : view.y.to(mark.at[1]);
+      const down = mark.end ? mark.down : mark.within[1] === "panel" ? box.top + (1 - mark.at[1]) * box.height : view.y.to(mark.at[1]);
       if (across < box.left - 1 || across > box.left + box.width + 1 || down < box.top - 20 || down > box.top + box.height + 1) return;
       context.font = atlas.font(mark.size < 8 ? 10 : 11);
       context.textAlign = mark.justify;
