@@ -24,7 +24,9 @@ BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 USE = "use"
+OF = "of"  # The key of the published model that a row is of.
 ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
+NOT_AN_ID = "a Hub id, 'owner/name'"
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 
 
@@ -162,6 +164,14 @@ class Options(BaseModel):
         ),
         examples=["hub:Qwen/Qwen3-8B"],
     )
+    of: str = Field(
+        "",
+        description=(
+            "The published model on the Hub, owner/name, whose config or weights a folder has. The"
+            " page names that model in place of the folder, and links to it."
+        ),
+        examples=["Qwen/Qwen3-8B"],
+    )
     revisions: str | list[str] = Field(
         "",
         description=(
@@ -243,7 +253,7 @@ def problems(
             f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one"
             f" of {names}"
         )
-    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence", "copy_of"):
+    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence", "copy_of", OF):
         if isinstance(value := row.get(key), str) and (expected := unfit(key, value, sources)):
             yield (
                 f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected"
@@ -252,7 +262,7 @@ def problems(
     if not invalid:
         yield from (
             f"{place_of_key(row, key, place)}: {where}.{key}: {problem}"
-            for key, problem in _of_series(row, sources)
+            for key, problem in _between_keys(row, sources)
         )
 
 
@@ -314,8 +324,8 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
     return f"found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
 
 
-def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """Problems of the keys that name the checkpoints of a training run, each with its key."""
+def _between_keys(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """Problems of keys that do not go with another one, each with its key."""
     revisions = row.get("revisions")
     paths = [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)]
     if revisions is not None and paths:
@@ -323,6 +333,8 @@ def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[s
         yield "revisions", f"found it beside the path {paths[0]!r:.60}; {expected}"
     if revisions is not None and row.get("revision") is not None:
         yield "revision", "found it beside 'revisions'; expected one of the two"
+    if row.get(OF) is not None and not paths:
+        yield OF, "found it beside a repository of the Hub; expected it beside a folder or file"
     if row.get("copy_of") is not None and (revisions is not None or ANY in "".join(paths)):
         yield "copy_of", "found it in a training run; expected it in an entry of one checkpoint"
     if isinstance(revisions, str) and range_of(revisions) is None:
@@ -361,8 +373,10 @@ def unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
         return "a name, not a path"
     is_on_hub = key == "copy_of" and value.startswith(ON_HUB)
     name = value.removeprefix(ON_HUB).partition("@")[0] if is_on_hub else value
-    is_id = is_on_hub or any(source.key == key for source in sources)
-    return "a Hub id, 'owner/name'" if is_id and not _is_hub_id(name) else None
+    if key == OF and "/" not in name:
+        return NOT_AN_ID
+    is_id = is_on_hub or key == OF or any(source.key == key for source in sources)
+    return NOT_AN_ID if is_id and not _is_hub_id(name) else None
 
 
 def _is_hub_id(value: str) -> bool:

@@ -41,7 +41,7 @@ def of_checkpoint(
     telling = {scheme.key for scheme in schemes if scheme.tells_position}
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     tensors = [record.provenance.tensor for record in records if record.scheme in telling]
-    parts = outcome.checkpoint.id.split("/") if is_published else ()
+    parts = outcome.checkpoint.model.split("/") if is_published else ()
     names = (outcome.family, *parts, *(_module(tensor) for tensor in tensors if tensor))
     return SearchNames(_distinct(names), FIRST if outcome.readings else 1)
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from generator import PROGRAM
-from generator.contracts import Atlas, Outcome, Reading, Run
+from generator.checkpoints import sources as places
+from generator.contracts import Atlas, Outcome, Reading, Run, Source, discovery
 from generator.encodings import PositionTable
+from generator.site.data.models import HUB
 from generator.text import plural
 
 PATH = "data/sources.js"
-Source = dict[str, str | None]
+Origin = dict[str, str | None]
 VECTORS, FREQUENCIES = "vectors", "frequencies"
 
 
@@ -40,6 +42,22 @@ def sources(atlas: Atlas) -> dict[str, Any]:
     }
 
 
+def home_of(outcome: Outcome) -> str | None:
+    """URL of the published model that a checkpoint is of, or where its source shows it, at the
+    revision that was read; None for a folder.
+    """
+    row = outcome.checkpoint
+    if row.of:
+        return f"{HUB}/{row.of}"
+    return _address(row.source, row.id, outcome.revision or row.revision)
+
+
+def _address(key: str, name: str, revision: str | None) -> str | None:
+    found = (source for source in discovery.load(places, Source) if source.key == key)
+    source = next(found, None)
+    return source.address(name, revision) if source else None
+
+
 def use_name(outcome: Outcome) -> str:
     """Name of the source of what the model does."""
     return f"{outcome.checkpoint.slug}/use"
@@ -50,11 +68,10 @@ def run_name(run: Run) -> str:
     return f"runs/{run.slug}"
 
 
-def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
+def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
     checkpoint = outcome.checkpoint
-    common: Source = {
-        "id": checkpoint.id,
-        "source": checkpoint.source,
+    common: Origin = {
+        "id": checkpoint.model if home_of(outcome) else None,
         "revision": outcome.revision or checkpoint.revision,
         "licence": checkpoint.licence,
     }
@@ -78,10 +95,9 @@ def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
         )
 
 
-def _of_run(run: Run) -> Source:
+def _of_run(run: Run) -> Origin:
     return {
-        "id": run.id,
-        "source": run.source,
+        "id": run.id if _address(run.source, run.id, None) else None,
         "licence": run.licence,
         "title": run.title,
         "numbers": f"{plural(len(run.members), 'checkpoint')} of a training run",
