@@ -49,6 +49,7 @@ MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
 MOST_LINT = 6  # findings of lint
+MOST_ARRAYS = 3  # files among the facts; each figure links to its own
 
 
 # The one before and the one after, where there is one.
@@ -276,6 +277,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "modules": modules(outcome.inventory),
         "most_modules": MOST_MODULES,
         "most_lint": MOST_LINT,
+        "most_arrays": MOST_ARRAYS,
         "home": home,
         "model_page": pages_of_models(atlas).get(outcome.checkpoint.model),
         "paper": paper_address(outcome.checkpoint.paper),
