@@ -9,12 +9,13 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.checkpoints.hub.known_models import known_model
-from generator.contracts import Atlas, Outcome, Reading, Result
+from generator.contracts import Atlas
 from generator.figures import svg
 from generator.numerics.arrays import Floats
 from generator.pipeline import models
 from generator.site import render
 from generator.site.pages import front
+from generator.site.rankings.peers import peers_of
 from tests import small_site
 from tests.built import ROOT
 from tests.support import checkpoint, flowing, save_folder
@@ -88,29 +89,18 @@ def repeated(atlas: Atlas, times: int) -> Atlas:
     return replace(atlas, outcomes=tuple(replace(last, checkpoint=row) for row in rows))
 
 
-def weighted(outcome: Outcome, weight: float) -> Outcome:
-    """With this weight of every finding."""
-
-    def of_result(result: Result) -> Result:
-        return replace(
-            result, findings=tuple(replace(one, weight=weight) for one in result.findings)
-        )
-
-    def of_reading(reading: Reading) -> Reading:
-        results = {key: of_result(result) for key, result in reading.results.items()}
-        return replace(reading, results=results)
-
-    return replace(outcome, readings=tuple(of_reading(reading) for reading in outcome.readings))
-
-
-def test_what_one_would_expect_is_not_on_the_page(plain: Atlas) -> None:
-    """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the
-    opposite.
-    """
-    for weight, found in ((0.45, set()), (0.5, {"learned", "rotary", "t5_bias"})):
-        outcomes = tuple(weighted(outcome, weight) for outcome in plain.outcomes)
-        context = front.pages(replace(plain, outcomes=outcomes))[0].context
-        assert context["remarks"].keys() == found
+def test_the_finding_of_a_scheme_is_the_weightiest_one(plain: Atlas) -> None:
+    found = front.pages(plain)[0].context["remarks"]
+    assert found.keys() == {"learned", "rotary", "t5_bias"}
+    for remark in found.values():
+        weights = {
+            finding.text: peers_of(plain).weight(reading, key, finding)
+            for _, reading in plain.encodings
+            if reading.encoding.scheme == remark.reading.encoding.scheme
+            for key, result in reading.results.items()
+            for finding in result.findings
+        }
+        assert weights[remark.finding.text] == max(weights.values())
 
 
 def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:

@@ -11,7 +11,6 @@ from generator.site.ways import Way, uses, way
 
 # of all groups; other checkpoints are on the pages of their schemes and in the list
 MOST_CARDS = 64
-LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,8 @@ def _by_scheme(atlas: Atlas, hero: FrontRemark | None) -> dict[str, FrontRemark]
             scheme = reading.encoding.scheme
             for key, remark in _remarks_of(atlas, outcome, reading):
                 weight = peers.weight(reading, key, remark.finding)
-                most = best[scheme][0] if scheme in best else LEAST_WEIGHT
                 is_new = hero is None or remark.finding is not hero.finding
-                if is_new and weight >= LEAST_WEIGHT and (scheme not in best or weight > most):
+                if is_new and (scheme not in best or weight > best[scheme][0]):
                     best[scheme] = weight, remark
     return {scheme: remark for scheme, (_, remark) in best.items()}
 
