@@ -167,8 +167,8 @@ class Options(BaseModel):
     of: str = Field(
         "",
         description=(
-            "The published model on the Hub, owner/name, whose config or weights a folder has. The"
-            " page names that model in place of the folder, and links to it."
+            "The published model on the Hub, owner/name, that it is of, such as one whose config a"
+            " folder has. The page names that model in place of the folder, and links to it."
         ),
         examples=["Qwen/Qwen3-8B"],
     )
@@ -262,7 +262,7 @@ def problems(
     if not invalid:
         yield from (
             f"{place_of_key(row, key, place)}: {where}.{key}: {problem}"
-            for key, problem in _between_keys(row, sources)
+            for key, problem in _of_series(row, sources)
         )
 
 
@@ -324,8 +324,8 @@ def _unknown(key: str, model: type[BaseModel]) -> str:
     return f"found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
 
 
-def _between_keys(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """Problems of keys that do not go with another one, each with its key."""
+def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """Problems of the keys that name the checkpoints of a training run, each with its key."""
     revisions = row.get("revisions")
     paths = [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)]
     if revisions is not None and paths:
@@ -333,8 +333,6 @@ def _between_keys(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tupl
         yield "revisions", f"found it beside the path {paths[0]!r:.60}; {expected}"
     if revisions is not None and row.get("revision") is not None:
         yield "revision", "found it beside 'revisions'; expected one of the two"
-    if row.get(OF) is not None and not paths:
-        yield OF, "found it beside a repository of the Hub; expected it beside a folder or file"
     if row.get("copy_of") is not None and (revisions is not None or ANY in "".join(paths)):
         yield "copy_of", "found it in a training run; expected it in an entry of one checkpoint"
     if isinstance(revisions, str) and range_of(revisions) is None:

@@ -89,7 +89,7 @@ class Checkpoint:
         a folder, whose dates differ between machines
     base: whether the row names an adapter, of which the base is read
     copy_of: slug of the row, or "hub:" with the id on the Hub, that it should encode position like
-    of: id on the Hub of the published model whose config or weights a folder has; "" for none
+    of: id on the Hub of the published model that it is of; "" for none
     revisions: of a training run: their names, or the first and the last as one text; every: which
         of its checkpoints are taken, one in so many
     series: the run that this checkpoint belongs to; None for one that stands alone, and for a row
@@ -135,7 +135,7 @@ class Checkpoint:
 
     @property
     def model(self) -> str:
-        """What readers know it by: the id of the published model that it is of, or else its own."""
+        """The id of the published model that it is of, or else its own."""
         return self.of or self.id
 
     @property

@@ -203,7 +203,7 @@ class Checkpoint(TypedDict):
     id: str
     """Its id on the Hub, or its folder as in the list; of an absolute path, only the last part."""
     of: str | None
-    """Id on the Hub of the published model whose config or weights a folder has; null for none."""
+    """Id on the Hub of the published model that the list says it is of; null for none."""
     revision: str | None
     """The full commit if it was read from the Hub; otherwise the revision in the list, or null."""
     paper: str | None

@@ -7,7 +7,7 @@ script.
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from generator import PROGRAM
 from generator.checkpoints import sources as places
@@ -42,14 +42,22 @@ def sources(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def home_of(outcome: Outcome) -> str | None:
-    """URL of the published model that a checkpoint is of, or where its source shows it, at the
-    revision that was read; None for a folder.
+class Home(NamedTuple):
+    """Where readers find a checkpoint: id on the Hub, and URL."""
+
+    id: str
+    url: str
+
+
+def home_of(outcome: Outcome) -> Home | None:
+    """Where the source of a checkpoint shows it, at the revision that was read, or else the
+    published model that it is of; None for another folder.
     """
     row = outcome.checkpoint
-    if row.of:
-        return f"{HUB}/{row.of}"
-    return _address(row.source, row.id, outcome.revision or row.revision)
+    url = _address(row.source, row.id, outcome.revision or row.revision)
+    if url:
+        return Home(row.id, url)
+    return Home(row.of, f"{HUB}/{row.of}") if row.of else None
 
 
 def _address(key: str, name: str, revision: str | None) -> str | None:
@@ -69,9 +77,9 @@ def run_name(run: Run) -> str:
 
 
 def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
-    checkpoint = outcome.checkpoint
+    checkpoint, home = outcome.checkpoint, home_of(outcome)
     common: Origin = {
-        "id": checkpoint.model if home_of(outcome) else None,
+        "id": home.id if home else None,
         "revision": outcome.revision or checkpoint.revision,
         "licence": checkpoint.licence,
     }

@@ -281,7 +281,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "home": home,
         "model_page": pages_of_models(atlas).get(outcome.checkpoint.model),
         "paper": paper_address(outcome.checkpoint.paper),
-        "found": of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
+        "found": of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         "strips": layer_strips(outcome.layers, records, atlas.schemes),
         "bars": reach_bars(outcome),  # How far it sees, on an axis with these ticks
         "ticks": ticks(),
