@@ -1,6 +1,6 @@
 """The input of the first layer for a sentence, step by step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from generator.contracts import (
     Arrays,
     FigureSpec,
     Finding,
+    Headline,
     InputLayer,
     LayerNorm,
     Metric,
@@ -122,6 +123,7 @@ def compute(subject: Subject[Form]) -> Result:
                 difference,
                 reason=NO_CODE,
             ),
+            _moved(twice, last),
         ),
         arrays={
             **{name: rows for name, rows in forward.items() if name not in DERIVED},
@@ -195,6 +197,18 @@ def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
         "twice_positions": pairs,
         **apart,
     }
+
+
+def _moved(twice: Mapping[str, Array], inputs: Floats) -> Metric:
+    """The mean difference between the two inputs of tokens at two positions, as a percentage of the
+    norm of the first.
+
+    inputs: (n_tokens, d_model), which have the first of each
+    """
+    first = row_norms(inputs)[twice["twice_positions"][:, 0]]
+    shares = twice["apart_inputs"] / np.where(first > 0.0, first, np.nan)
+    value = float(100.0 * shares.mean()) if len(shares) and np.isfinite(shares).all() else None
+    return Metric("moved", WORDS("moved_title"), value, "%", WORDS("not_moved"))
 
 
 def _pairs(sentence: Sentence) -> list[tuple[int, int]]:
@@ -354,6 +368,7 @@ ANALYSIS = Analysis(
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
+    answer=Headline("moved", *WORDS.headline("moved")),
     derived=DERIVED,
     figures=(
         FigureSpec(

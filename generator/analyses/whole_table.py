@@ -10,6 +10,7 @@ from generator.contracts import (
     Arrays,
     FigureSpec,
     Finding,
+    Headline,
     Metric,
     Result,
     Results,
@@ -170,6 +171,7 @@ ANALYSIS = Analysis(
     order=20,
     forms=(PositionTable,),
     compute=compute,
+    answer=Headline("peak", *WORDS.headline("peak")),
     figures=(
         FigureSpec(
             "heatmap",

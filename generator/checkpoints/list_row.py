@@ -24,7 +24,9 @@ BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 USE = "use"
+OF = "of"  # The key of the published model that a row is of.
 ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
+NOT_AN_ID = "a Hub id, 'owner/name'"
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 
 
@@ -162,6 +164,14 @@ class Options(BaseModel):
         ),
         examples=["hub:Qwen/Qwen3-8B"],
     )
+    of: str = Field(
+        "",
+        description=(
+            "The published model on the Hub, owner/name, that it is of, such as one whose config a"
+            " folder has. The page names that model in place of the folder, and links to it."
+        ),
+        examples=["Qwen/Qwen3-8B"],
+    )
     revisions: str | list[str] = Field(
         "",
         description=(
@@ -243,7 +253,7 @@ def problems(
             f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one"
             f" of {names}"
         )
-    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence", "copy_of"):
+    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence", "copy_of", OF):
         if isinstance(value := row.get(key), str) and (expected := unfit(key, value, sources)):
             yield (
                 f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected"
@@ -361,8 +371,10 @@ def unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
         return "a name, not a path"
     is_on_hub = key == "copy_of" and value.startswith(ON_HUB)
     name = value.removeprefix(ON_HUB).partition("@")[0] if is_on_hub else value
-    is_id = is_on_hub or any(source.key == key for source in sources)
-    return "a Hub id, 'owner/name'" if is_id and not _is_hub_id(name) else None
+    if key == OF and "/" not in name:
+        return NOT_AN_ID
+    is_id = is_on_hub or key == OF or any(source.key == key for source in sources)
+    return NOT_AN_ID if is_id and not _is_hub_id(name) else None
 
 
 def _is_hub_id(value: str) -> bool:

@@ -89,6 +89,7 @@ class Checkpoint:
         a folder, whose dates differ between machines
     base: whether the row names an adapter, of which the base is read
     copy_of: slug of the row, or "hub:" with the id on the Hub, that it should encode position like
+    of: id on the Hub of the published model that it is of; "" for none
     revisions: of a training run: their names, or the first and the last as one text; every: which
         of its checkpoints are taken, one in so many
     series: the run that this checkpoint belongs to; None for one that stands alone, and for a row
@@ -115,6 +116,7 @@ class Checkpoint:
     committed: int | None = field(default=None, metadata=ONLY_SHOWN)
     base: bool = False
     copy_of: str = field(default="", metadata=ONLY_SHOWN)
+    of: str = field(default="", metadata=ONLY_SHOWN)
     revisions: str | tuple[str, ...] = ""
     every: int = 1
     series: Series | None = None
@@ -130,6 +132,11 @@ class Checkpoint:
             if ONLY_SHOWN.items() <= option.metadata.items()
         }
         return replace(self, place="", **defaults)
+
+    @property
+    def model(self) -> str:
+        """The id of the published model that it is of, or else its own."""
+        return self.of or self.id
 
     @property
     def day(self) -> str | None:

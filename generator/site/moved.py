@@ -9,7 +9,7 @@ from math import ceil
 from posixpath import dirname, relpath
 
 from generator.contracts import Atlas, Maker, Outcome
-from generator.site.outline import STAGES, Outline
+from generator.site.outline import STAGES, Outline, applicable
 
 # What one page held of each: sections of an encoding, rows of an analysis, and of the list, where
 # an encoding counted three times and at most four of a checkpoint were listed.
@@ -40,7 +40,10 @@ def _targets(atlas: Atlas) -> Iterator[tuple[str, str]]:
     """Each former address without suffix, and where it leads."""
     for outcome in atlas.outcomes:
         yield from _of_encodings(atlas, outcome)
+    shown = applicable(atlas)
     for analysis in atlas.analyses:
+        if analysis not in shown:
+            yield f"analyses/{analysis.key}", "analyses/index.html#absent"
         n_rows = sum(
             reading.results[analysis.key].reason is None
             for outcome in atlas.outcomes

@@ -63,6 +63,16 @@ def addresses_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
+def applicable(atlas: Atlas) -> list[Analysis]:
+    """The analyses that apply to an encoding, which have a page."""
+    readings = [reading for outcome in atlas.outcomes for reading in outcome.readings]
+    return [
+        analysis
+        for analysis in atlas.analyses
+        if any(reading.results[analysis.key].reason is None for reading in readings)
+    ]
+
+
 def anchor(reading: Reading, analysis: Analysis) -> str:
     """Anchor of an analysis's section on the page of an encoding."""
     return f"{reading.encoding.key}-{analysis.key}"

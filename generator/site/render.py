@@ -72,8 +72,11 @@ def render(
         "release": release,
     }
     scripts = figure_scripts.makers(atlas, pages, drawings)
+    analyses = {f"analyses/{analysis.key}.md" for analysis in atlas.analyses}
+    missing = frozenset(analyses.difference(page.path for page in pages))
     markdown: dict[str, Maker] = {
-        page.path: partial(_markdown, environment, page, drawings, shared) for page in pages
+        page.path: partial(_markdown, environment, page, drawings, shared, missing)
+        for page in pages
     }
     assets: dict[str, Maker] = {
         PATH: lambda: strips(values_of(atlas)),
@@ -159,13 +162,16 @@ def _markdown(
     page: Page,
     drawings: Mapping[str, bytes],
     shared: Mapping[str, str | None],
+    missing: frozenset[str],
 ) -> bytes:
     """A page in Markdown. shared: variables of all templates: version, date of the data, address of
-    the site, and the release that has the data
+    the site, and the release that has the data; missing: pages in whose place something leads on
     """
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
+        if path in missing:
+            path = f"{path.removesuffix('.md')}.html"
         return Markup(relpath(path, folder))  # noqa: S704 (paths are made of slugs and keys)
 
     def prose(kind: str, key: str) -> Any:

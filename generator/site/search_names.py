@@ -30,19 +30,16 @@ class SearchNames:
         return Markup(json.dumps(self.names))  # noqa: S704 (NAME has no character of markup)
 
 
-def of_checkpoint(
-    outcome: Outcome, schemes: Iterable[Scheme], *, is_published: bool
-) -> SearchNames:
+def of_checkpoint(outcome: Outcome, schemes: Iterable[Scheme], hub_id: str) -> SearchNames:
     """The family, the names of the modules that hold its encodings, and both parts of an id on the
     Hub.
 
-    is_published: whether readers find its id elsewhere
+    hub_id: "" without one
     """
     telling = {scheme.key for scheme in schemes if scheme.tells_position}
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     tensors = [record.provenance.tensor for record in records if record.scheme in telling]
-    parts = outcome.checkpoint.id.split("/") if is_published else ()
-    names = (outcome.family, *parts, *(_module(tensor) for tensor in tensors if tensor))
+    names = (outcome.family, *hub_id.split("/"), *(_module(tensor) for tensor in tensors if tensor))
     return SearchNames(_distinct(names), FIRST if outcome.readings else 1)
 
 

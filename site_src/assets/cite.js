@@ -10,7 +10,7 @@
   /* Called by data/sources.js. */
   atlas.sources = (known) => (atlas.known = known);
 
-  /* A promise of { version, date, address, encodings: { name: { title, id, source, revision, licence, sha256 or numbers, arrays, table } } }. */
+  /* A promise of { version, date, address, encodings: { name: { title, id, revision, licence, sha256 or numbers, arrays, table } } }. */
   const known = () =>
     (asked ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -30,9 +30,9 @@
 
   const versionOf = ({ version, date }) => `version ${version}${date ? `, data as of ${date}` : ""}`;
 
-  function originOf({ id, source, revision, sha256, numbers }) {
+  function originOf({ id, revision, sha256, numbers }) {
     const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : numbers;
-    return `${source} ${id}${revision ? ` at revision ${revision}` : ""}, ${digest}`;
+    return [id && `${id}${revision ? ` at revision ${revision}` : ""}`, digest].filter(Boolean).join(", ");
   }
 
   /* [title, text] of a sentence and of BibTeX. what: of a figure its caption, of a number measure, value and unit; of: names of encodings; path: below the site */

@@ -78,3 +78,18 @@ def test_a_row_of_the_catalogue_is_cited_with_all_its_values(page: Page, tmp_pat
     page.evaluate("window.atlas = { cite: { number: (...given) => (window.cited = given) } }")
     page.get_by_role("button", name="Cite Two").last.click(force=True)
     assert page.evaluate("window.cited") == ["two", "Mean = 5"]
+
+
+def test_a_citation_has_the_address_of_its_page(page: Page) -> None:
+    script = (ROOT / "site_src/assets/permalinks.js").read_text("utf-8")
+    html = "<pre>title,\n<span data-pa-url></span>  note</pre><script src=x.js></script>"
+    page.route(
+        "http://atlas.test/**",
+        lambda route: route.fulfill(
+            body=script if route.request.url.endswith(".js") else html,
+            content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
+        ),
+    )
+    page.goto("http://atlas.test/a.html#part")
+    expected = "title,\n  url = {http://atlas.test/a.html},\n  note"
+    assert page.locator("pre").text_content() == expected

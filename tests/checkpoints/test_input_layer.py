@@ -191,6 +191,8 @@ def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
     apart = np.linalg.norm(rows[:2] - rows[3:], axis=1)
     np.testing.assert_allclose(result.arrays["apart_inputs"], apart, rtol=1e-6)
+    share = 100.0 * np.mean(apart / np.linalg.norm(rows[:2], axis=1))
+    assert result.value("moved") == pytest.approx(share, rel=1e-6)
 
 
 def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embeddings() -> None:
@@ -210,6 +212,8 @@ def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embedding
     assert result.arrays["apart_words"].tolist() == [0.0]
     expected = [np.linalg.norm(theirs[1] - theirs[5])]
     assert result.arrays["apart_inputs"] == pytest.approx(expected, rel=1e-6)
+    share = 100.0 * expected[0] / np.linalg.norm(theirs[1])
+    assert result.value("moved") == pytest.approx(share, rel=1e-6)
 
 
 def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
@@ -218,7 +222,9 @@ def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(
     model, ids = tiny.build("t5", d_kv=8), (5, 6, 7, 5, 6)
     rows = received(model.get_encoder(), "block.0", ids)
     np.testing.assert_array_equal(rows[:2], rows[3:])
-    arrays = anatomy_of_the_input.compute(read(model.float(), tmp_path, ids)).arrays
+    result = anatomy_of_the_input.compute(read(model.float(), tmp_path, ids))
+    arrays = result.arrays
+    assert result.value("moved") == 0.0
     assert {key for key in arrays if key.startswith("apart_")} == {"apart_words", "apart_inputs"}
     np.testing.assert_array_equal(arrays["apart_inputs"], [0.0, 0.0])
     np.testing.assert_array_equal(arrays["again_inputs"], np.zeros(3))

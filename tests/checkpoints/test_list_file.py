@@ -118,6 +118,8 @@ BAD_COMBINATIONS = {
     "hub: a/b\n    revision: x\n    revisions: [x1, x2]": "3:5: checkpoints[0].revision: found it",
     "hub: a/b\n    copy_of: a-b": "2:5: found copy_of: 'a-b', and no other such page; expected",
     "hub: a/b\n    revisions: [x1, x2]\n    copy_of: c-d": "4:5: checkpoints[0].copy_of: found it",
+    "folder: x\n    of: no": f"3:5: checkpoints[0].of: found 'no'; {NOT_AN_ID}",
+    "folder: x\n    of: a/nul": f"3:5: checkpoints[0].of: found 'a/nul'; {NOT_AN_ID}",
     "hub: a/b\n    use: {text: nowhere.txt}": "2:5: checkpoints[0]: found 'nowhere.txt', and no su",
 }
 
@@ -226,6 +228,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
         if key not in (list_file.CONFIG, list_row.USE)
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
+    options |= {"of": "c/d"}
     # The one excludes a series, and the other is no text.
     del options["revision"], options["every"], options["copy_of"]
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))

@@ -8,7 +8,7 @@ from tests.support import checkpoint
 
 SHOWN: dict[str, Any] = {
     "group": "Other", "notes": "A note.", "paper": "1706.03762", "licence": "MIT", "arrays": False,
-    "committed": 1, "copy_of": "another",
+    "committed": 1, "copy_of": "another", "of": "a/b",
 }  # fmt: skip
 
 

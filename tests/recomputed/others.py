@@ -10,7 +10,22 @@ SLOWER = 1e-3  # a tenth of a percent
 
 def anatomy_of_the_input(encoding: Encoding) -> Metrics:
     tokens = encoding.arrays.get("anatomy_of_the_input.tokens")
-    return {} if tokens is None else {"tokens": len(tokens)}
+    return {} if tokens is None else {"tokens": len(tokens), "moved": _moved(encoding)}
+
+
+def _moved(encoding: Encoding) -> float | None:
+    """From the inputs of both positions where the sentence has both, else from their difference."""
+    found = {
+        name.partition(".")[2]: values.astype(float)
+        for name, values in encoding.arrays.items()
+        if name.startswith("anatomy_of_the_input.") and values.dtype.kind in "fi"
+    }
+    last = next(step for step in ("normed", "sum", "words") if f"norms_{step}" in found)
+    norms, pairs = found[f"norms_{last}"], found["twice_positions"].astype(int)
+    apart, inputs = found["apart_inputs"], found.get(last)
+    if inputs is not None and pairs.size and pairs.max() < len(inputs):
+        apart = np.linalg.norm(inputs[pairs[:, 0]] - inputs[pairs[:, 1]], axis=1)
+    return 100.0 * float(np.mean(apart / norms[pairs[:, 0]])) if pairs.size else None
 
 
 def _angles(encoding: Encoding) -> Array:

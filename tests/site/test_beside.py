@@ -45,7 +45,7 @@ def test_encodings_of_an_atlas_leave_out_what_tells_no_position(atlas: Atlas) ->
 
 def test_the_facts_of_a_page_name_sinks_in_a_row_of_their_own(tree: Tree) -> None:
     page = tree["checkpoints/model.md"].decode()
-    facts = page[(start := page.index('<table class="pa-facts">')) : page.index("</table>", start)]
+    facts = page[(start := page.index('<dl class="pa-strip"')) : page.index("</dl>", start)]
     telling, beside = facts.split("Also in attention")
     assert "schemes/rotary.html" in telling
     assert "schemes/sink.html" not in telling

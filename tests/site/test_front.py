@@ -1,18 +1,24 @@
-"""The front page: the figure that it opens with, and all schemes at a glance."""
+"""The front page: the figure that it opens with, its questions, and all schemes at a glance."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
-from generator.contracts import Atlas, Outcome, Reading, Result
+from generator.checkpoints.hub.known_models import known_model
+from generator.contracts import Atlas
 from generator.figures import svg
 from generator.numerics.arrays import Floats
+from generator.pipeline import models
 from generator.site import render
 from generator.site.pages import front
+from generator.site.rankings.peers import peers_of
 from tests import small_site
-from tests.support import checkpoint, save_folder
+from tests.built import ROOT
+from tests.support import checkpoint, flowing, save_folder
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
@@ -57,7 +63,7 @@ def text_of(atlas: Atlas) -> str:
 
 def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
-    opening = text[: text.index("## Position encoding schemes")]
+    opening = text[: text.index("## One finding from each scheme")]
     assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
     assert "The table is a helix of " in opening
     assert "figures/line/" not in opening
@@ -83,47 +89,35 @@ def repeated(atlas: Atlas, times: int) -> Atlas:
     return replace(atlas, outcomes=tuple(replace(last, checkpoint=row) for row in rows))
 
 
-def weighted(outcome: Outcome, weight: float) -> Outcome:
-    """With this weight of every finding."""
-
-    def of_result(result: Result) -> Result:
-        return replace(
-            result, findings=tuple(replace(one, weight=weight) for one in result.findings)
-        )
-
-    def of_reading(reading: Reading) -> Reading:
-        results = {key: of_result(result) for key, result in reading.results.items()}
-        return replace(reading, results=results)
-
-    return replace(outcome, readings=tuple(of_reading(reading) for reading in outcome.readings))
-
-
-@pytest.mark.parametrize(("weight", "n_remarks"), [(0.45, 0), (0.5, 3)])
-def test_what_one_would_expect_is_not_on_the_page(
-    plain: Atlas, weight: float, n_remarks: int
-) -> None:
-    """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the
-    opposite; one remark is shown of each checkpoint.
-    """
-    atlas = replace(plain, outcomes=tuple(weighted(outcome, weight) for outcome in plain.outcomes))
-    assert len(front.pages(atlas)[0].context["remarks"]) == n_remarks
+def test_the_finding_of_a_scheme_is_the_weightiest_one(plain: Atlas) -> None:
+    found = front.pages(plain)[0].context["remarks"]
+    assert found.keys() == {"learned", "rotary", "t5_bias"}
+    for remark in found.values():
+        weights = {
+            finding.text: peers_of(plain).weight(reading, key, finding)
+            for _, reading in plain.encodings
+            if reading.encoding.scheme == remark.reading.encoding.scheme
+            for key, result in reading.results.items()
+            for finding in result.findings
+        }
+        assert weights[remark.finding.text] == max(weights.values())
 
 
 def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:
     text = text_of(plain)
     assert "pa-hero-figure" not in text
-    assert "## Position encoding schemes" in text
+    assert "## One finding from each scheme" in text
 
 
-def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas) -> None:
+def test_every_scheme_has_a_card_that_says_where_it_acts(plain: Atlas) -> None:
     ways = {
         "Learned table": "added to the input · trained",
         "Learned relative bias": "added to attention logits · trained",
         "Rotary": "rotates queries and keys · by formula",
     }
-    text = text_of(plain)
-    for title, way in ways.items():
-        assert f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' in text
+    cards = BeautifulSoup(text_of(plain), "html.parser").select(".pa-remarks > li")
+    texts = [flowing(card.select(".pa-kind")[0].get_text()) for card in cards]
+    assert sorted(texts) == sorted(f"{title} {way}" for title, way in ways.items())
 
 
 def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
@@ -135,3 +129,35 @@ def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
     assert acting == {
         ("input", "input"), ("logits", "logits"), ("queries and keys", "queries and keys"),
     }  # fmt: skip
+
+
+# Each question of the page, and what answers it where it leads.
+ANSWERS = {
+    "What does a context cost to serve?": "KV bytes per token",
+    "Which models are configured for 200,000 tokens?": "configured for 200,000 tokens or more",
+    "Which models use attention windows, and in which layers?": "Windows and mixed layers",
+    "What does context scaling change in a rotary encoding?": "scaling slows pairs by a factor",
+    "How fast does similarity decrease with distance?": "Similarity decreases by half within",
+    "Which tables have a break between adjacent positions?": "the cosine of adjacent positions",
+    "Which offsets does each attention head favour?": "heads the bias is highest within one",
+    "What is a kernel?": "Kernel",
+    "How do I load a table in Python?": "np.load(",
+    "How do I cite a number?": "To cite a number,",
+}
+
+
+def test_each_question_leads_to_a_page_that_answers_it(plain: Atlas) -> None:
+    scaled = checkpoint(slug="scaled", place=str(ROOT / "references/gpt-oss-20b"))
+    outcomes = (*plain.outcomes, *small_site.evaluated(scaled))
+    known = known_model("MiniMaxAI/MiniMax-Text-01")
+    table = models.table([known] if known else [])
+    atlas = replace(plain, outcomes=outcomes, models=lambda: table)
+    tree = small_site.tree_of(atlas, drawn=False)
+    chips = BeautifulSoup(tree["index.md"].decode(), "html.parser").select(".pa-ask a")
+    missing = {
+        chip.get_text(): chip["href"]
+        for chip in chips
+        if ANSWERS[chip.get_text()]
+        not in flowing(tree[re.sub(r"\.html(#.*)?$", ".md", str(chip["href"]))].decode())
+    }
+    assert ({chip.get_text() for chip in chips}, missing) == ({*ANSWERS}, {})

@@ -11,10 +11,10 @@ from tests.support import checkpoint
 
 
 def facts(**options: Any) -> BeautifulSoup:
-    """The facts table of a checkpoint that was not reached."""
+    """The facts of a checkpoint that was not reached."""
     text = rendered(page("checkpoint", Outcome(checkpoint(**options), "not reached", "no answer")))
-    table = text[text.index('<table class="pa-facts">') :].partition("</table>")[0]
-    return BeautifulSoup(table, "html.parser")
+    strip = text[text.index('<dl class="pa-strip"') :].partition("</dl>")[0]
+    return BeautifulSoup(strip, "html.parser")
 
 
 def links(**options: Any) -> list[str]:
@@ -27,6 +27,14 @@ def test_a_checkpoint_of_the_hub_leads_to_its_repository_and_a_folder_nowhere() 
     of_revision = links(source="hub", id="owner/name", revision="a" * 40)
     assert of_revision == [f"{there}/tree/{'a' * 40}"]
     assert links(source="folder", id="references/sinusoid") == []
+
+
+def test_a_folder_of_a_published_model_leads_to_it_and_is_not_named() -> None:
+    found = facts(source="folder", id="references/x", of="owner/name")
+    assert [link["href"] for link in found.select("a[rel~=external]")] == [
+        "https://huggingface.co/owner/name"
+    ]
+    assert "references" not in found.get_text()
 
 
 def test_a_paper_and_a_licence_are_facts() -> None:

@@ -32,7 +32,7 @@ def atlas() -> Atlas:
     chosen = [model for name in IDS if (model := known_model(name))]
     table = published.table(chosen)
     rows = (
-        checkpoint(slug="ours", id="references/llama-3.1-8b", place="x"),
+        checkpoint(slug="ours", of="meta-llama/Llama-3.1-8B-Instruct", place="x"),
         checkpoint(slug="pythia", source="hub", id="EleutherAI/pythia-160m", place="y"),
     )
     outcomes = tuple(Outcome(row, "not reached", "x") for row in rows)

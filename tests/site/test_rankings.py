@@ -126,11 +126,8 @@ def test_the_lowest_the_median_and_the_highest_are_chosen_once_each() -> None:
         assert [entry.reading.label.title for entry in found.chosen] == chosen
 
 
-def test_all_analyses_but_the_two_that_only_show_have_a_metric_that_answers() -> None:
-    assert [one.key for one in all_analyses() if one.answering is None] == [
-        "anatomy_of_the_input",
-        "whole_table",
-    ]
+def test_every_analysis_has_a_metric_that_answers() -> None:
+    assert [one.key for one in all_analyses() if one.answering is None] == []
 
 
 def plotted(*values: float) -> DotPlot | None:
@@ -198,5 +195,10 @@ def test_the_list_of_analyses_has_the_same_answer() -> None:
     assert flowing(answer.get_text()).startswith("It spreads over 3 (A)")
 
 
-def test_a_page_without_values_has_neither_answer_nor_dots() -> None:
-    assert page(outcome("A", None)).select(".pa-verdict, .pa-dots") == []
+def test_a_page_without_values_says_so_and_has_no_dots() -> None:
+    html = page(outcome("A", None))
+    [verdict] = html.select(".pa-verdict")
+    assert flowing(verdict.get_text()) == (
+        "No encoding here has a value that answers this question."
+    )
+    assert html.select(".pa-dots") == []

@@ -21,7 +21,8 @@ def unread(tensor: str, scheme: str = "learned") -> Outcome:
 
 
 def names(outcome: Outcome, *, is_published: bool = True) -> tuple[str, ...]:
-    return of_checkpoint(outcome, SCHEMES.values(), is_published=is_published).names
+    hub_id = outcome.checkpoint.id if is_published else ""
+    return of_checkpoint(outcome, SCHEMES.values(), hub_id).names
 
 
 def test_a_checkpoint_is_found_by_family_id_and_module_and_a_folder_not_by_its_path() -> None:
@@ -49,8 +50,8 @@ def test_a_scheme_is_found_by_names_of_one_word(key: str, expected: tuple[str, .
 
 def test_pages_with_numbers_come_before_others() -> None:
     measured = with_numbers("a", table(1))
-    assert of_checkpoint(measured, SCHEMES.values(), is_published=False).boost == FIRST > 1
-    assert of_checkpoint(unread("wpe"), SCHEMES.values(), is_published=False).boost == 1
+    assert of_checkpoint(measured, SCHEMES.values(), "").boost == FIRST > 1
+    assert of_checkpoint(unread("wpe"), SCHEMES.values(), "").boost == 1
 
 
 def test_the_front_matter_of_a_page_has_the_names() -> None:

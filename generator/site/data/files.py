@@ -140,6 +140,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
         "title": row.title,
         "source": row.source,
         "id": row.id,
+        "of": row.of or None,
         "revision": outcome.revision or row.revision,
         "paper": paper_address(row.paper) or None,
         "licence": row.licence or None,

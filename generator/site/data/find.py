@@ -11,11 +11,11 @@ PATH = "data/find.js"
 def script(atlas: Atlas) -> bytes:
     """data/find.js: names or ids, families, and the paths of their pages."""
     models = records(atlas)
-    known = {name for model in models for name in (model["id"], model["reference"])}
+    known = {model["id"] for model in models}
     measured = [
         (outcome.checkpoint.title, outcome.family, f"checkpoints/{outcome.checkpoint.slug}.html")
         for outcome in atlas.outcomes
-        if outcome.checkpoint.id.removeprefix("references/") not in known
+        if outcome.checkpoint.model not in known
     ]
     names = [
         *(

@@ -149,19 +149,16 @@ def _parsed(data: bytes) -> Sequence[Json]:
 
 
 def pages_of(atlas: Atlas) -> dict[str, str]:
-    """Pages of checkpoints, by their ids and by the names of their folders of references."""
-    pages = {}
-    for outcome in atlas.outcomes:
-        checkpoint, page = outcome.checkpoint, f"checkpoints/{outcome.checkpoint.slug}.html"
-        folder, _, name = checkpoint.id.rpartition("/")
-        pages[name if folder.endswith("references") else checkpoint.id] = page
-    return pages
+    """Pages of checkpoints, by the models that they are of."""
+    return {
+        outcome.checkpoint.model: f"checkpoints/{outcome.checkpoint.slug}.html"
+        for outcome in atlas.outcomes
+    }
 
 
 def pages_of_models(atlas: Atlas) -> dict[str, str]:
-    """Pages of published configs, by their ids and by the names of their folders of references."""
-    names = ((model[key], model) for model in records(atlas) for key in ("id", "reference"))
-    return {name: page_of(model["id"], ".html") for name, model in names if name}
+    """Pages of published configs, by their ids."""
+    return {model["id"]: page_of(model["id"], ".html") for model in records(atlas)}
 
 
 def page_of(hub_id: str, ending: str = ".md") -> str:

@@ -202,6 +202,8 @@ class Checkpoint(TypedDict):
     """Key of the list that says where it is: `folder` or `hub`."""
     id: str
     """Its id on the Hub, or its folder as in the list; of an absolute path, only the last part."""
+    of: str | None
+    """Id on the Hub of the published model that the list says it is of; null for none."""
     revision: str | None
     """The full commit if it was read from the Hub; otherwise the revision in the list, or null."""
     paper: str | None

@@ -7,15 +7,17 @@ script.
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from generator import PROGRAM
-from generator.contracts import Atlas, Outcome, Reading, Run
+from generator.checkpoints import sources as places
+from generator.contracts import Atlas, Outcome, Reading, Run, Source, discovery
 from generator.encodings import PositionTable
+from generator.site.data.models import HUB
 from generator.text import plural
 
 PATH = "data/sources.js"
-Source = dict[str, str | None]
+Origin = dict[str, str | None]
 VECTORS, FREQUENCIES = "vectors", "frequencies"
 
 
@@ -40,6 +42,30 @@ def sources(atlas: Atlas) -> dict[str, Any]:
     }
 
 
+class Home(NamedTuple):
+    """Where readers find a checkpoint: id on the Hub, and URL."""
+
+    id: str
+    url: str
+
+
+def home_of(outcome: Outcome) -> Home | None:
+    """Where the source of a checkpoint shows it, at the revision that was read, or else the
+    published model that it is of; None for another folder.
+    """
+    row = outcome.checkpoint
+    url = _address(row.source, row.id, outcome.revision or row.revision)
+    if url:
+        return Home(row.id, url)
+    return Home(row.of, f"{HUB}/{row.of}") if row.of else None
+
+
+def _address(key: str, name: str, revision: str | None) -> str | None:
+    found = (source for source in discovery.load(places, Source) if source.key == key)
+    source = next(found, None)
+    return source.address(name, revision) if source else None
+
+
 def use_name(outcome: Outcome) -> str:
     """Name of the source of what the model does."""
     return f"{outcome.checkpoint.slug}/use"
@@ -50,11 +76,10 @@ def run_name(run: Run) -> str:
     return f"runs/{run.slug}"
 
 
-def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
-    checkpoint = outcome.checkpoint
-    common: Source = {
-        "id": checkpoint.id,
-        "source": checkpoint.source,
+def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
+    checkpoint, home = outcome.checkpoint, home_of(outcome)
+    common: Origin = {
+        "id": home.id if home else None,
         "revision": outcome.revision or checkpoint.revision,
         "licence": checkpoint.licence,
     }
@@ -78,10 +103,9 @@ def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Source]]:
         )
 
 
-def _of_run(run: Run) -> Source:
+def _of_run(run: Run) -> Origin:
     return {
-        "id": run.id,
-        "source": run.source,
+        "id": run.id if _address(run.source, run.id, None) else None,
         "licence": run.licence,
         "title": run.title,
         "numbers": f"{plural(len(run.members), 'checkpoint')} of a training run",

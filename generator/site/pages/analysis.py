@@ -17,7 +17,7 @@ from generator.contracts import (
 )
 from generator.figures.lines import hidden
 from generator.figures.style import QUIET, SERIES
-from generator.site.outline import STAGES, addresses_of
+from generator.site.outline import STAGES, addresses_of, applicable
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
 from generator.site.pictures.dot_plot import dot_plot
@@ -34,23 +34,24 @@ MOST_QUIET = 15  # lines that stand back in a figure
 class AnalysisEntry:
     """An analysis in the list.
 
-    figure: its first comparison; sentence: its answer; range: the values of its first metric where
-        there is no such answer, None where no encoding has a value
+    count: encodings to which it applies; figure: its first comparison; sentence: its answer
+    range: the values of its first metric where there is no such answer, None where no encoding has
+        a value
     """
 
     analysis: Analysis
+    count: int
     figure: Figure | None
     sentence: str
     range: Ranking | None
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The list of analyses, and the page of each."""
-    addresses = addresses_of(atlas)
-    of_analyses = [_page(atlas, analysis, addresses) for analysis in atlas.analyses]
+    """The list of analyses, and the page of each that applies to an encoding."""
+    addresses, shown = addresses_of(atlas), applicable(atlas)
+    of_analyses = [_page(atlas, analysis, addresses) for analysis in shown]
     entries = [
-        _entry(atlas, analysis, page)
-        for analysis, page in zip(atlas.analyses, of_analyses, strict=True)
+        _entry(atlas, analysis, page) for analysis, page in zip(shown, of_analyses, strict=True)
     ]
     of_analyses = [
         replace(
@@ -66,7 +67,18 @@ def pages(atlas: Atlas) -> list[Page]:
         (STAGES[stage], list(members))
         for stage, members in groupby(entries, key=lambda entry: entry.analysis.stage)
     ]
-    return [Page("analyses/index.md", "analyses.md.jinja", {"stages": stages}), *of_analyses]
+    context = {
+        "stages": stages,
+        "widest": max(
+            (entry for entry in entries if entry.sentence),
+            key=lambda entry: entry.count,
+            default=None,
+        ),
+        "count": len(entries),
+        "encodings": sum(len(outcome.readings) for outcome in atlas.outcomes),
+        "absent": [analysis for analysis in atlas.analyses if analysis not in shown],
+    }
+    return [Page("analyses/index.md", "analyses.md.jinja", context), *of_analyses]
 
 
 def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
@@ -79,6 +91,7 @@ def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     ranges = [one for head in headlines if (one := ranking(atlas, analysis, head, every))]
     return AnalysisEntry(
         analysis,
+        len(page.context["members"]),
         next(iter(page.figures), None),
         by_answer.sentence if by_answer else "",
         by_answer or next((one for one in ranges if one.high), next(iter(ranges), None)),
@@ -103,6 +116,7 @@ def _page(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Pag
         "analysis": analysis,
         "found": of_analysis(analysis),
         "sentence": by_answer.sentence if by_answer else "",
+        "valued": len(by_answer.entries) if by_answer else 0,
         "plot": dot_plot(by_answer) if by_answer else None,
         "chosen": by_answer.chosen if by_answer else (),
         "members": applicable,

@@ -90,8 +90,17 @@ def pages(atlas: Atlas) -> list[Page]:
         "runs": atlas.runs[:MOST_RUNS],
         "more_runs": len(atlas.runs) > MOST_RUNS,
         "layered": list(_layered(atlas)),
+        "common": _common(atlas),
     }
     return [Page("checkpoints/index.md", "checkpoints.md.jinja", context)]
+
+
+def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
+    """Schemes with how many measured models have each, the most common first."""
+    uses = {(outcome.checkpoint.slug, one.encoding.scheme) for outcome, one in atlas.encodings}
+    counts = Counter(scheme for _, scheme in uses)
+    found = [(scheme, counts[scheme.key]) for scheme in atlas.schemes if counts[scheme.key]]
+    return sorted(found, key=lambda pair: -pair[1])
 
 
 def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:

@@ -8,7 +8,6 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
-from generator.checkpoints import sources
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
     Analysis,
@@ -25,8 +24,6 @@ from generator.contracts import (
     Result,
     Run,
     Scheme,
-    Source,
-    discovery,
     names,
     paper_address,
 )
@@ -35,6 +32,7 @@ from generator.site import origins, relatives
 from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.data.models import pages_of_models
+from generator.site.data.sources import home_of
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import layer_strips
@@ -51,7 +49,7 @@ MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
 MOST_LINT = 6  # findings of lint
-REFERENCES = "references/"  # before the folders with settings of published models
+MOST_ARRAYS = 3  # files among the facts; each figure links to its own
 
 
 # The one before and the one after, where there is one.
@@ -271,7 +269,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterato
 
 def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
     """What the page says of the checkpoint as a whole."""
-    used, home = use.measured(atlas, outcome), _home(outcome)
+    used, home = use.measured(atlas, outcome), home_of(outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return {
         "outcome": outcome,
@@ -279,10 +277,11 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "modules": modules(outcome.inventory),
         "most_modules": MOST_MODULES,
         "most_lint": MOST_LINT,
+        "most_arrays": MOST_ARRAYS,
         "home": home,
-        "model_page": pages_of_models(atlas).get(outcome.checkpoint.id.removeprefix(REFERENCES)),
+        "model_page": pages_of_models(atlas).get(outcome.checkpoint.model),
         "paper": paper_address(outcome.checkpoint.paper),
-        "found": of_checkpoint(outcome, atlas.schemes, is_published=home is not None),
+        "found": of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         "strips": layer_strips(outcome.layers, records, atlas.schemes),
         "bars": reach_bars(outcome),  # How far it sees, on an axis with these ticks
         "ticks": ticks(),
@@ -365,15 +364,6 @@ def _summary(atlas: Atlas, chapters: Sequence[Chapter]) -> Summary | None:
         for chapter in chapters[:MOST_SUMMED]
     )
     return Summary(column, tuple(rows))
-
-
-def _home(outcome: Outcome) -> str | None:
-    """URL where the source of a checkpoint shows it, at the revision that was read."""
-    row = outcome.checkpoint
-    source = next(
-        (source for source in discovery.load(sources, Source) if source.key == row.source), None
-    )
-    return source.address(row.id, outcome.revision or row.revision) if source else None
 
 
 def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[EncodingRecord]]]:

@@ -1,18 +1,16 @@
-"""The front page: introduction, the most unusual findings, and a gallery of all checkpoints."""
+"""The front page: a box that finds a model, a finding for each scheme, and all checkpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
 from generator.encodings import NoEncoding
-from generator.site.outline import Outline, figures_of
+from generator.site.outline import Outline, applicable, figures_of
 from generator.site.rankings.peers import peers_of
 from generator.site.ways import Way, uses, way
 
-MOST_REMARKS = 4
 # of all groups; other checkpoints are on the pages of their schemes and in the list
 MOST_CARDS = 64
-LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,11 @@ def pages(atlas: Atlas) -> list[Page]:
     )
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
+    hero = _hero(atlas)
     context = {
-        "hero": _hero(atlas),
-        "remarks": _remarks(atlas),
+        "hero": hero,
+        "remarks": _by_scheme(atlas, hero),
+        "measures": {analysis.key for analysis in applicable(atlas)},
         "ways": sorted(ways, key=lambda one: not one.measured),
         "gallery": _gallery(ways),
         "families": sorted({outcome.family for outcome in built} - {""}),
@@ -130,24 +130,19 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
     )
 
 
-def _remarks(atlas: Atlas) -> list[FrontRemark]:
-    """The most unusual remarks, at most one of each checkpoint and of each analysis."""
+def _by_scheme(atlas: Atlas, hero: FrontRemark | None) -> dict[str, FrontRemark]:
+    """The most unusual remark on an encoding of each scheme, but that of ``hero``."""
     peers = peers_of(atlas)
-    candidates = [
-        (peers.weight(reading, key, remark.finding), key, remark)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-        for key, remark in _remarks_of(atlas, outcome, reading)
-    ]
-    chosen: list[tuple[str, FrontRemark]] = []
-    for weight, key, remark in sorted(candidates, key=lambda candidate: -candidate[0]):
-        taken = any(
-            key == chosen_key or remark.outcome is chosen_remark.outcome
-            for chosen_key, chosen_remark in chosen
-        )
-        if not taken and weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
-            chosen.append((key, remark))
-    return [remark for _, remark in chosen]
+    best: dict[str, tuple[float, FrontRemark]] = {}
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            scheme = reading.encoding.scheme
+            for key, remark in _remarks_of(atlas, outcome, reading):
+                weight = peers.weight(reading, key, remark.finding)
+                is_new = hero is None or remark.finding is not hero.finding
+                if is_new and (scheme not in best or weight > best[scheme][0]):
+                    best[scheme] = weight, remark
+    return {scheme: remark for scheme, (_, remark) in best.items()}
 
 
 def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, FrontRemark]]:

@@ -55,7 +55,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "bytes": BYTES,
         "served": [_served(one, model) for one in model["extends"]],
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
-        "measured": measured.get(model["id"]) or measured.get(model["reference"] or "", ""),
+        "measured": measured.get(model["id"], ""),
     }
     return Page(page_of(model["id"]), "published_model.md.jinja", context)
 

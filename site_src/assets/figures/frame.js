@@ -40,12 +40,10 @@
     const place = atlas.element("div", "pa-live");
     still.before(place);
     figure.classList.add("pa-alive");
-    const [few, plain] = ["data-pa-first", "data-pa-plain"].map((name) => figure.hasAttribute(name));
-    const marked = plain ? data.panels.filter(({ marks }) => marks.some(({ ringed }) => ringed)) : [];
-    const shown = few || plain ? { ...data, panels: [marked[0] ?? data.panels[0]] } : data;
+    const shown = figure.hasAttribute("data-pa-first") ? { ...data, panels: data.panels.slice(0, 1) } : data;
     const view = atlas.live(place, shown, { label: data.caption });
     if (figure.hasAttribute("data-pa-spins")) return spins(view);
-    if (!plain) figure.querySelector("figcaption").append(atlas.tools(() => aboutOf(figure, shown, view)));
+    figure.querySelector("figcaption").append(atlas.tools(() => aboutOf(figure, shown, view)));
     figure.dispatchEvent(new Event("pa-awake"));
   }
 

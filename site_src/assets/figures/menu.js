@@ -96,8 +96,8 @@
   function words(about, cite) {
     return cite.known().then((all) => {
       const encodings = (about.of ?? []).map((name) => all.encodings[name]).filter(Boolean);
-      const one = ({ title, id, source, revision, licence }) =>
-        [`${title}: ${source} ${id}`, revision && `revision ${revision}`, licence && `licence ${licence}`].filter(Boolean).join(", ");
+      const one = ({ title, id, revision, licence }) =>
+        [[title, id].filter(Boolean).join(": "), revision && `revision ${revision}`, licence && `licence ${licence}`].filter(Boolean).join(", ");
       const rest = encodings.length - MOST_NAMED;
       const title = about.finding ?? about.caption;
       return {
