@@ -18,6 +18,8 @@ LEAST, MOST = 1e-4, 1e9  # Magnitudes between which a number is written without 
 # unassigned.
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 SIGNIFICANT = 4
+ENDS, PRINTED = 3, 4  # of a matrix: rows and columns at either end; decimals
+MOST_PRINTED = 400  # characters of a line of it
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
 LONGEST_SLUG = 80  # characters; it is part of addresses
@@ -233,3 +235,35 @@ def between(low: float | None, high: float | None, digits: int = 1) -> str:
     """
     first, last = rounded(low, digits, 0.0), rounded(high, digits, 0.0)
     return first if first == last else f"{first} to {last}"
+
+
+def printed(table: Array) -> str:
+    """A matrix as numpy prints one: the first and last ``ENDS`` rows and columns, with four
+    decimals.
+    """
+    return np.array2string(
+        np.asarray(table, dtype=np.float64),
+        precision=PRINTED,
+        suppress_small=True,
+        threshold=0,
+        edgeitems=ENDS,
+        floatmode="fixed",
+        max_line_width=MOST_PRINTED,
+    )
+
+
+def printed_rows(rows: Array) -> str:
+    """Every row of a matrix, each as ``printed`` shows it: (n_rows, n_columns)."""
+    shown = np.concatenate([rows[:, :ENDS], rows[:, -ENDS:]], axis=1)
+    width = max(len(f"{value:.{PRINTED}f}") for value in shown.flat)
+    lines = (
+        np.array2string(
+            row,
+            threshold=0,
+            edgeitems=ENDS,
+            formatter={"float_kind": lambda value: f"{value:{width}.{PRINTED}f}"},
+            max_line_width=MOST_PRINTED,
+        )
+        for row in np.asarray(rows, dtype=np.float64)
+    )
+    return "[" + "\n ".join(lines) + "]"

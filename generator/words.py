@@ -23,6 +23,8 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.number,
         text.pattern,
         text.plural,
+        text.printed,
+        text.printed_rows,
         text.ranges,
         text.rounded,
         text.significant,
@@ -92,5 +94,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(FILTERS)
     # Of the rest of a template, which pages render.
-    environment.filters.update({"formula": str, "tex": str, "plain": json.dumps})
+    environment.filters.update(
+        {"formula": str, "tex": str, "plain": json.dumps, "preformatted": str}
+    )
     return environment

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,8 @@ from generator.text import (
     counted,
     fixed,
     in_words,
+    printed,
+    printed_rows,
     ranges,
     rounded,
     significant,
@@ -106,3 +109,21 @@ def test_only_one_module_formats_numbers_for_readers(room: str) -> None:
         for path in sorted((ROOT / "generator" / room).rglob("*.py"))
         for expression in _fixed_decimals(path)
     ] == []
+
+
+PRINTED: dict[str, Any] = {
+    "precision": 4,
+    "suppress_small": True,
+    "floatmode": "fixed",
+    "threshold": 0,
+}
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 300.0])
+def test_matrices_are_printed_as_by_numpy(scale: float) -> None:
+    table = scale * np.random.default_rng(0).normal(size=(9, 12))
+    lines = np.array2string(table, edgeitems=3, **PRINTED).splitlines()
+    assert printed(table).splitlines() == lines
+    assert [line.count("...") for line in lines] == [1, 1, 1, 1, 1, 1, 1]
+    assert printed_rows(table[:6]) == np.array2string(table[:6], edgeitems=3, **PRINTED)
+    assert len(printed_rows(table).splitlines()) == 9

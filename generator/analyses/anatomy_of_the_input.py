@@ -92,11 +92,12 @@ def compute(subject: Subject[Form]) -> Result:
     token at two places.
 
     arrays: words, types, normed (n_tokens, d_model), norms_… of every step (n_tokens,); tokens, ids
-        (n_tokens,); twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in
-        ``_twice``
+        (n_tokens,); modules (), the model's embedding modules as text; twice_…, apart_…
+        (n_twice, …): tokens at two positions of the sentence, as in ``_twice``
     again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
     lexicon_… (n_words, …): inner products of everyday words, as in ``_lexicon``
-    derived: positions and sum (n_tokens, d_model), without rows where there is no such step
+    derived: positions and sum (n_tokens, d_model), without rows where there is no such step; table
+        (n_positions, d_model), without rows where there is none
     errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not
         finite
     """
@@ -133,9 +134,13 @@ def compute(subject: Subject[Form]) -> Result:
             **_lexicon(subject, layer),
             "tokens": np.array(layer.sentence.tokens),
             "ids": np.array(layer.sentence.ids),
+            **({"modules": np.array(layer.modules)} if layer.modules else {}),
         },
         findings=(*_findings(forward, layer, difference), *_of_twice(twice, forward)),
-        derived={name: forward.get(name, last[:0]) for name in DERIVED},
+        derived={
+            **{name: forward.get(name, last[:0]) for name in ("positions", "sum")},
+            "table": form.vectors if isinstance(form, PositionTable) else last[:0],
+        },
     )
 
 
@@ -157,7 +162,12 @@ def _sum(form: Form, arrays: Arrays) -> Floats:
     return np.asarray(np.sum([rows for rows in added if len(rows)], axis=0))
 
 
-DERIVED = {"positions": _positions, "sum": _sum}
+def _table(form: Form, arrays: Arrays) -> Floats:
+    """The whole table (n_positions, d_model); no rows where there is none."""
+    return form.vectors if isinstance(form, PositionTable) else arrays["words"][:0]
+
+
+DERIVED = {"positions": _positions, "sum": _sum, "table": _table}
 
 
 def shown(result: Result) -> dict[str, Array]:

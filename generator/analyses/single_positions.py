@@ -1,5 +1,7 @@
 """Vectors of single positions, with a word vector for comparison."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from generator.contracts import (
     FigureSpec,
     Finding,
     Headline,
+    Label,
     Metric,
     Result,
     Results,
@@ -20,22 +23,35 @@ from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
 from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
-from generator.figures.style import INK
-from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
+from generator.figures.style import INK, SERIES
+from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 
 WORDS = Wording("single_positions")
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
 COLUMNS, HEIGHT, TITLE = 3, 1.6, 9.0  # of panels; inches of one; size of the font of its title
+# Percentiles of all values drawn, at which the panels end, and the share of their range beyond.
+SHOWN, ROOM = (1.0, 99.0), 0.06
+
+
+@dataclass(frozen=True)
+class VectorLine:
+    """A vector, or the part of it in the dimensions x, as a line. x, y: (n_points,)"""
+
+    name: str
+    x: Array
+    y: Floats
+    colour: str
+    width: float
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
     """The vectors of ``POSITIONS``, and their size relative to the word vectors of the sentence.
 
-    arrays: positions (n_shown,); rms (), root mean square of the table; word (d_model,) and token
-        (), of the first word of the sentence, where there is one; derived: vectors (n_shown,
-        d_model)
+    arrays: positions (n_shown,); rms (), root mean square of the table; is_cosine (d_model,), bool,
+        of a table by formula; word (d_model,) and token (), of the first word of the sentence,
+        where there is one; derived: vectors (n_shown, d_model)
     errors: NotApplicableError when the table is not finite
     """
     form = subject.encoding.form
@@ -43,6 +59,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     positions = np.array([position for position in POSITIONS if position < len(vectors)])
     rms = root_mean_square(vectors)
     arrays = {"positions": positions, "rms": np.array(rms)}
+    if form.formula is not None:
+        arrays["is_cosine"] = form.formula.is_cosine
     derived = {"vectors": shown(form, arrays)}
     reason = _reason_without_words(subject, vectors.shape[1])
     if reason is not None or subject.input is None:
@@ -80,8 +98,8 @@ def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str 
 
 
 def draw(results: Results) -> Figure:
-    """A panel for each position of each table: its vector over the dimensions, and below it the
-    word vector, both whole.
+    """A panel for each position of each table: its vector over the dimensions, of a formula its
+    sines and its cosines, and below it the word vector, all on one scale.
     """
     drawn = [
         (label, result, place)
@@ -91,24 +109,41 @@ def draw(results: Results) -> Figure:
     figure, axes = panels(len(drawn), columns=COLUMNS, height=HEIGHT)
     named: set[str] = set()
     for index, (ax, (label, result, place)) in enumerate(zip(axes, drawn, strict=True)):
-        rms = float(result.arrays["rms"]) or 1.0
-        name = label.title if len(results) > 1 else "position vector"
-        lines = [(name, result.derived["vectors"][place], label.colour, 0.9, 2)]
-        if "word" in result.arrays:
-            word = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}”"
-            lines.insert(0, (word, result.arrays["word"], INK, 0.7, 1))
-        for name, values, colour, width, order in lines:
-            shown = hidden(name) if name in named else name  # Once in the legend.
-            ax.plot(values / rms, color=colour, label=shown, linewidth=width, zorder=order)
-            named.add(name)
+        for line in _lines(label, result, place, label.title if len(results) > 1 else ""):
+            shown = hidden(line.name) if line.name in named else line.name  # Once in the legend.
+            ax.plot(line.x, line.y, color=line.colour, label=shown, linewidth=line.width)
+            named.add(line.name)
         ax.set_title(f"position {result.arrays['positions'][place]}", fontsize=TITLE)
         ax.margins(x=0.01)
         ax.set(
             xlabel="dimension" if index + COLUMNS >= len(drawn) else None,
-            ylabel="value ÷ RMS" if index % COLUMNS == 0 else None,
+            ylabel="value" if index % COLUMNS == 0 else None,
         )
+    low, high = np.percentile(
+        np.concatenate([line.get_ydata() for ax in axes for line in ax.lines]), SHOWN
+    )
+    edge = ROOM * (high - low) or 1.0
+    for ax in axes:
+        ax.set_ylim(low - edge, high + edge)
     legend_below(figure)
     return figure
+
+
+def _lines(label: Label, result: Result, place: int, title: str) -> Iterator[VectorLine]:
+    """The lines of a panel, from the lowest. title: of the encoding, "" where there is one alone"""
+    arrays, vector = result.arrays, result.derived["vectors"][place]
+    if "word" in arrays:
+        word = f"word “{arrays['token']:.{LONGEST_TOKEN}}”"
+        yield VectorLine(word, np.arange(vector.size), arrays["word"], INK, 0.7)
+    if "is_cosine" not in arrays:
+        yield VectorLine(
+            title or "position vector", np.arange(vector.size), vector, label.colour, 0.9
+        )
+        return
+    other = next(colour for colour in SERIES[1::-1] if colour != label.colour)
+    for wave, colour in (("sines", label.colour), ("cosines", other)):
+        of = np.flatnonzero(arrays["is_cosine"] == (wave == "cosines"))
+        yield VectorLine(f"{title} {wave}".strip(), of, vector[of], colour, 0.9)
 
 
 def _summary(result: Result) -> dict[str, Any]:

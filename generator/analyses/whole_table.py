@@ -1,6 +1,7 @@
 """The table as a heat map."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,23 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable, SinusoidFormula
 from generator.figures.canvas import Figure
-from generator.figures.panels import PickedPanel, image_panels
-from generator.figures.style import DIVERGING
+from generator.figures.panels import (
+    PickedPanel,
+    colour_bar,
+    image,
+    image_panels,
+    panels,
+    ridges,
+    wrapped,
+)
+from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
 
 WORDS = Wording("whole_table")
 LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
+N_WAVES = 4
+MARK = SERIES[2]  # Neither red nor blue, as the map is.
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -140,7 +151,8 @@ def _of_rows(structure: Structure, n_positions: int) -> Iterator[Finding]:
 
 def draw(results: Results) -> Figure:
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each
-    table; of a large one, picked positions and dimensions.
+    table; of a large one, picked positions and dimensions. One by formula alone is in its own
+    values, with some of its waves beside it.
     """
     images = [
         PickedPanel(
@@ -152,8 +164,33 @@ def draw(results: Results) -> Figure:
         )
         for place, (label, result) in enumerate(results.items())
     ]
+    if len(images) == 1 and images[0].formula is not None:
+        return _with_waves(replace(images[0], unit=1.0), images[0].formula)
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
+
+
+def _with_waves(panel: PickedPanel, formula: SinusoidFormula) -> Figure:
+    """The heat map of a sinusoid between its lowest and highest value, and waves that it marks."""
+    figure, (left, right) = panels(2, height=4.4)
+    dimensions = waves(formula)
+    picture = image(left, panel, (-formula.scale, formula.scale), DIVERGING)
+    left.set_title(wrapped(panel.title))
+    left.set(xlabel="dimension", ylabel="position")
+    right.set_title("waves marked")
+    lines = panel.matrix[:, dimensions].T
+    ridges(right, lines, [f"{dimension}" for dimension in dimensions], MARK, 2.4 * formula.scale)
+    right.set(xlabel="position", ylabel="dimension")
+    for dimension in dimensions:
+        left.axvline(dimension, color=MARK, linewidth=2.4)
+    colour_bar(figure, picture, [left], "value")
+    return figure
+
+
+def waves(formula: SinusoidFormula) -> Array:
+    """``N_WAVES`` sines from the faster half of a formula, (≤ N_WAVES,), int."""
+    sines = np.flatnonzero(~formula.is_cosine)
+    return np.unique(sines[np.arange(1, N_WAVES + 1) * sines.size // (2 * N_WAVES)])
 
 
 def _summary(result: Result) -> dict[str, Any]:

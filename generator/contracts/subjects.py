@@ -51,8 +51,8 @@ class InputLayer:
 
     word_tensor: name of the word embedding tensor; word_scale: factor of the word embeddings;
         token_type: (d_model,), embedding of type 0
-    own: output of the model's implementation, for comparison; notes: sentences on how the input was
-        read
+    own: output of the model's implementation, for comparison; modules: its embedding modules, as
+        Python prints them; notes: sentences on how the input was read
     lexicon: everyday words that are one token each, with their ids; empty unless the checkpoint has
         the option ``words``
     """
@@ -64,6 +64,7 @@ class InputLayer:
     token_type: Floats | None = None
     norm: LayerNorm | None = None
     own: OwnLayer = OwnLayer()
+    modules: str = ""
     notes: tuple[str, ...] = ()
     lexicon: tuple[tuple[str, int], ...] = ()
 

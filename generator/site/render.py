@@ -153,6 +153,7 @@ def environment_of(*templates: Path) -> Environment:
     environment.filters.update(FILTERS)
     environment.filters["formula"] = formula
     environment.filters["tex"] = escape.tex
+    environment.filters["preformatted"] = escape.preformatted
     environment.filters["figure_file"] = svg.file_of
     return environment
 

@@ -208,20 +208,39 @@ def test_roughness_takes_no_step_from_row_to_row(grid: Any, mean_square: float) 
     assert result.value("roughness") == pytest.approx(np.sqrt(mean_square) / rms)
 
 
-def test_every_position_is_drawn_whole_over_the_word() -> None:
-    table = np.random.default_rng(0).normal(size=(20, 6))
+def test_every_position_is_drawn_over_the_word_on_one_scale() -> None:
+    table = np.random.default_rng(0).normal(size=(20, 60))
     table[1, 2] = 90.0
-    words = np.arange(18.0).reshape(3, 6)
+    words = np.random.default_rng(1).normal(size=(3, 60))
     result = single_positions.compute(with_words(table_of(table), words))
     figure = single_positions.draw({LABELS[0]: result})
-    unit = float(result.arrays["rms"])
+    drawn = np.concatenate([table[[0, 1, 2, 10]], np.tile(words[1], (4, 1))])
+    low, high = np.percentile(drawn, [1, 99])
     for axes, position in zip(figure.axes, (0, 1, 2, 10), strict=True):
         assert axes.get_title() == f"position {position}"
         for line, values in zip(axes.lines, (words[1], table[position]), strict=True):
-            drawn = np.asarray(line.get_ydata())
-            assert_allclose(drawn, values / unit)
-            low, high = axes.get_ylim()
-            assert low < drawn.min() <= drawn.max() < high
+            assert_allclose(np.asarray(line.get_ydata()), values)
+        assert_allclose(axes.get_ylim(), (1.06 * low - 0.06 * high, 1.06 * high - 0.06 * low))
+
+
+def test_sines_and_cosines_are_two_lines() -> None:
+    result = single_positions.compute(subject(PositionTable(sinusoid_formula(20, 8))))
+    axes = single_positions.draw({LABELS[0]: result}).axes[3]
+    for line, first in zip(axes.lines, (0, 1), strict=True):
+        assert_array_equal(line.get_xdata(), np.arange(first, 8, 2))
+        assert_array_equal(line.get_ydata(), sinusoid(20, 8)[10, first::2])
+
+
+def test_a_sinusoid_alone_has_its_own_values_and_marks_four_waves() -> None:
+    result = whole_table.compute(subject(PositionTable(sinusoid_formula(200, 32))))
+    left, right, *_ = whole_table.draw({LABELS[0]: result}).axes
+    assert left.images[0].get_clim() == (-1.0, 1.0)
+    marked = [np.asarray(line.get_xdata())[0] for line in left.lines]
+    assert marked == [4, 8, 12, 16]
+    assert [label.get_text() for label in right.get_yticklabels()] == ["4", "8", "12", "16"]
+    lines = [np.asarray(line.get_ydata()) for line in right.lines]
+    drawn = np.array([line for line in lines if line.size == 200])
+    assert_allclose(drawn, sinusoid(200, 32)[:, marked].T + 2.4 * np.arange(4)[:, None])
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:

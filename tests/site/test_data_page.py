@@ -47,6 +47,7 @@ SHOWN = {  # Names in the examples, by those of the analyses.
     "whole_table.vectors": "vectors",
     "anatomy_of_the_input.positions": "positions",
     "anatomy_of_the_input.sum": "total",
+    "anatomy_of_the_input.table": "vectors",
     "single_positions.vectors": "single",
     "single_dimensions.curves": "curves",
     "similarity_of_positions.cosines": "cosines",

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
-from generator.checkpoints.model.transformers_layer import own_layer
+from generator.checkpoints.model.transformers_layer import embedding_modules, own_layer
 from generator.contracts import (
     Checkpoint,
     Encoding,
@@ -166,6 +166,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         norm=_norm(files),
         word_scale=math.sqrt(files.tensors[name].shape[1]) if is_scaled else 1.0,
         own=own_layer(files, name, forward.ids),
+        modules=embedding_modules(files, name),
         notes=notes,
         lexicon=(
             _lexicon(files) if checkpoint.words and isinstance(checkpoint.sentence, str) else ()

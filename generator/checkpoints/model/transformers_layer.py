@@ -5,6 +5,7 @@ of vectors.
 from collections.abc import Sequence
 from typing import Any
 
+from generator.checkpoints.model.code_files import NoOutlineError, outline
 from generator.contracts import Files, OwnLayer
 from generator.libraries import import_transformers
 from generator.numerics.arrays import frozen
@@ -37,6 +38,29 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     if word_tensor.endswith(("shared.weight", "embed_tokens.weight")) and BUCKETS in files.config:
         return _of_stack(files, word_tensor, ids)
     return OwnLayer()  # Saves the import of transformers: no other name belongs to such a module.
+
+
+def embedding_modules(files: Files, word_tensor: str) -> str:
+    """The embedding layer of the model that transformers makes of a config, or else its tables of
+    vectors, as Python prints them; "" where it makes none, or one of another word table.
+    """
+    try:
+        model = outline(files.config)
+    except NoOutlineError:
+        return ""
+    if model is None:
+        return ""
+    words = model.get_input_embeddings()
+    if tuple(words.weight.shape) != files.tensors[word_tensor].shape:
+        return ""
+    layer = getattr(model, "embeddings", None)
+    if layer is not None:
+        return str(layer)
+    return "\n".join(
+        f"({name}): {module}"
+        for name, module in model.named_children()
+        if isinstance(module, type(words))
+    )
 
 
 def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:

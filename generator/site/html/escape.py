@@ -31,6 +31,12 @@ def literal(text: str) -> Markup:
     return Markup(UNSAFE.sub(_reference, one_line))  # noqa: S704 (this is the escaper)
 
 
+def preformatted(text: str) -> Markup:
+    """``text`` escaped as by ``literal``, for a block that keeps its spaces and line breaks."""
+    lines = (UNSAFE.sub(_reference, line) for line in text.split("\n"))
+    return Markup("\n".join(lines))  # noqa: S704 (this is the escaper)
+
+
 def _reference(unsafe: re.Match[str]) -> str:
     text = visible(unsafe[0])
     return f"&#{ord(text[0])};{text[1:]}"
