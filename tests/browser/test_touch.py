@@ -47,7 +47,7 @@ def test_what_is_touched_is_as_large_as_a_fingertip(kind: str, phone: Page, addr
 
 def test_the_drawer_is_for_fingers_too(phone: Page, address: str) -> None:
     phone.goto(f"{address}/index.html")
-    phone.locator("label[for=__drawer]").first.click()
+    phone.locator(".md-header__button[for=__drawer]").click()
     expect(phone.locator(".md-sidebar--primary")).to_be_in_viewport()
     assert phone.locator("html").evaluate(SMALL) == []
 
