@@ -45,13 +45,17 @@ def test_the_answer_names_the_two_extremes_and_counts_those_that_share_one() -> 
     assert answer(None) == answer() == ""
 
 
-def test_every_analysis_is_listed_once_with_its_question() -> None:
-    html = BeautifulSoup(
-        rendered(page_kind.pages(Atlas((), all_analyses(), all_schemes()))[0]), "html.parser"
-    )
-    shown = [
-        (item.h3.get_text(), item.p.get_text())
-        for item in html.select(".pa-analyses > li")
-        if item.h3 and item.p
-    ]
-    assert sorted(shown) == sorted((one.title, one.question) for one in all_analyses())
+def test_an_analysis_that_applies_is_listed_with_its_question_and_the_others_by_name() -> None:
+    every = tuple(replace(one, figures=()) for one in all_analyses())
+    atlas = Atlas(tuple(with_values(4.0)), every, all_schemes())
+    shown, *of_analyses = page_kind.pages(atlas)
+    html = BeautifulSoup(rendered(shown), "html.parser")
+    items = html.select(".pa-analyses > li")
+    questions = [(item.h3.get_text(), item.p.get_text()) for item in items if item.h3 and item.p]
+    [absent] = html.select("#absent")
+    applying = [one for one in every if f"analyses/{one.key}.md" in
+                {page.path for page in of_analyses}]  # fmt: skip
+    assert FIRST.key in {one.key for one in applying}
+    assert sorted(questions) == sorted((one.title, one.question) for one in applying)
+    names = flowing(absent.get_text()).partition(": ")[2].removesuffix(".").split("; ")
+    assert names == [one.title for one in every if one not in applying]
