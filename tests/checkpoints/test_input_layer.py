@@ -431,3 +431,21 @@ def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(
     files, row = DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2), words=True)
     (subject_of_table,) = input_layer.subjects(files, row, [encoding])
     assert (subject_of_table.words is not None) is expected
+
+
+def test_modules_are_those_of_the_model_as_python_prints_them(tmp_path: Path) -> None:
+    bert, gpt = tiny.build("bert"), tiny.build("gpt2")
+    of_bert = read(bert, tmp_path / "bert").input
+    of_gpt = read(gpt, tmp_path / "gpt").input
+    assert of_bert is not None
+    assert of_bert.modules == str(bert.embeddings)
+    assert of_gpt is not None
+    assert of_gpt.modules == f"(wte): {gpt.wte}\n(wpe): {gpt.wpe}"
+
+
+def test_modules_of_another_word_table_are_not_named(tmp_path: Path) -> None:
+    folder = save_model(tiny.build("bert"), tmp_path, {"vocab.txt": VOCAB_TXT})
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": 41}))
+    layer = input_layer.read(FolderFiles(folder, "here"), checkpoint(sentence=tiny.IDS))
+    assert layer.modules == ""
