@@ -14,11 +14,14 @@
 
   // The theme takes the focus from code where nothing hovers.
   const taken = new MutationObserver((changes) => changes.forEach(({ target }) => target.hasAttribute("tabindex") || name(target)));
-  const added = new MutationObserver((changes) => changes.forEach(({ target }) => target.querySelector("nav")?.setAttribute("role", "none"))); // Of the button to copy
+  // The theme gives the button to copy a landmark without a name.
+  const unmark = (block) => block.querySelector("nav")?.setAttribute("role", "none");
+  const added = new MutationObserver((changes) => changes.forEach(({ target }) => unmark(target)));
   document.querySelectorAll("pre > code").forEach((code) => {
     sizes.observe(code);
     taken.observe(code, { attributeFilter: ["tabindex"] });
     added.observe(code.parentElement, { childList: true });
+    unmark(code.parentElement);
   });
 
   const header = document.querySelector(".md-header");
