@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const MOST = 8;
-  const base = `${JSON.parse(document.getElementById("__config").textContent).base}/`;
+  const base = JSON.parse(document.getElementById("__config").textContent).base.replace(/\/?$/, "/");
   const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
   let models;
   // The edits that make `words` the beginning of `name`, up to two.
@@ -107,12 +107,12 @@
   // explain it.
   const search = (field, result) => {
     const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });
-    result.lastElementChild.before(list); // The theme fills the last one, and says above how much it found.
+    const others = result.lastElementChild; // What the theme finds; it says above how much.
     const show = () => {
       const hasNumber = /\d/.test(field.value);
       const some = found(field.value).filter(({ path, far }) => path.startsWith("models/") && (hasNumber || far < 5)).slice(0, 3);
       const isFirst = hasNumber || some[0]?.far < (field.value.length > 4 ? 4 : 3);
-      list.classList.toggle("pa-last", !isFirst);
+      others[isFirst ? "before" : "after"](list);
       list.hidden = !some.length;
       list.replaceChildren(
         ...some.map((model) => {

@@ -44,6 +44,7 @@ FOUND = {
     "Phi-3.5-mini": "microsoft/Phi-3.5-mini-instruct",
     "phi 3.5 mini": "microsoft/Phi-3.5-mini-instruct",
     "Mistral 7B v0.1": "mistralai/Mistral-7B-v0.1",
+    "Mistral 7B v0.2": "mistralai/Mistral-7B-Instruct-v0.2",
     "Mistral-7B-v0.3": "mistralai/Mistral-7B-v0.3",
     "mistral 7b v0.3": "mistralai/Mistral-7B-v0.3",
     "mistrall-7b-v0.3": "mistralai/Mistral-7B-v0.3",
@@ -101,7 +102,7 @@ def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
     own_page.goto(start)
     own_page.locator(FIELD).fill("gemma")
     own_page.locator(FIRST).wait_for()
-    own_page.locator(FIELD).fill("Mistral 7B v0.2")  # There are v0.1 and v0.3.
+    own_page.locator(FIELD).fill("Mistral 7B v0.4")  # There are v0.1 to v0.3.
     expect(own_page.locator(".pa-find ul")).to_be_hidden()
     own_page.locator(FIELD).fill("zzzzzzzz")
     expect(own_page.locator(".pa-find ul")).to_be_hidden()
