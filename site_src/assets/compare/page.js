@@ -3,6 +3,8 @@
   "use strict";
   const QUIET = 250; // milliseconds without a movement before the address says it
   const NAMES = "ABCDEF";
+  const LETTER = 8.5; // Pixels of a letter of a name, and of the arrow beside it; what does not fit stands below.
+  const ARROW = 40;
   const atlas = (window.atlas = window.atlas || {});
   const by = (id) => document.getElementById(id);
   const silent = { tip: false, aloud: false };
@@ -88,6 +90,9 @@
     const focused = document.activeElement;
     const within = by("pac-choosers").contains(focused) || focused === by("pac-more");
     by("pac-choosers").replaceChildren(...view.chosen.map((name, index) => chooser(name, index, groups)));
+    by("pac-choosers").querySelectorAll(".pa-kind").forEach((name) => {
+      name.hidden = name.textContent.length * LETTER + ARROW < name.parentElement.clientWidth;
+    });
     by("pac-more").hidden = view.chosen.length >= Math.min(atlas.slots.length, atlas.catalogue.encodings.length);
     if (within && focused !== document.activeElement) (by(focused.id) ?? by("pac-a")).focus(); // Whoever goes by keyboard stays there.
     if (within && by("pac-more").hidden && focused === by("pac-more")) by(`pac-${atlas.slots[view.chosen.length - 1]}`).focus();
@@ -116,6 +121,7 @@
     link.href = atlas.addressOf(atlas.byName.get(name).page);
     link.setAttribute("aria-label", `Open page: ${atlas.byName.get(name).title}`);
     item.append(label, select, link);
+    item.append(atlas.element("span", "pa-kind", atlas.byName.get(name).title));
     if (view.chosen.length > 2) item.append(remover(name, index));
     return item;
   }
