@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.built import ROOT
 
 PUBLISHED = {
-    record["reference"]: record["config"]
+    record["reference"]: record
     for file in sorted((ROOT / "generator/models").glob("*.json"))
     if "reference" in (record := json.loads(file.read_text(encoding="utf-8")))
 }
@@ -37,11 +38,19 @@ def settings(values: dict[str, Any], start: str = "") -> dict[str, Any]:
 
 
 def test_a_reference_has_the_published_values() -> None:
-    for name, values in PUBLISHED.items():
-        published, ours = settings(values), settings(config(name))
+    for name, record in PUBLISHED.items():
+        published, ours = settings(record["config"]), settings(config(name))
         shared = ours.keys() & published
         assert {key: ours[key] for key in shared} == {key: published[key] for key in shared}, name
         assert len(shared) >= 5, name
+
+
+def test_the_list_says_of_which_model_a_reference_is() -> None:
+    rows = YAML(typ="safe").load(ROOT / "checkpoints.yml")["checkpoints"]
+    of = {row["folder"]: row["of"] for row in rows if "of" in row}
+    assert {f"references/{name}": record["id"] for name, record in PUBLISHED.items()}.items() <= (
+        of.items()
+    )
 
 
 def test_a_reference_says_its_source() -> None:

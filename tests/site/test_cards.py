@@ -12,6 +12,7 @@ from mkdocs.utils.meta import get_data
 from PIL import Image, ImageColor
 
 from generator.contracts import Atlas, Metric, Tree
+from generator.site.outline import applicable
 from generator.site.pictures import cards
 from generator.site.pictures.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
 from tests import small_site
@@ -58,7 +59,7 @@ def test_what_has_numbers_and_scheme_and_analysis_has_its_card(atlas: Atlas, tre
         "checkpoints/table",
         "checkpoints/buckets",
         *(f"schemes/{one.key}" for one in atlas.schemes),
-        *(f"analyses/{one.key}" for one in atlas.analyses),
+        *(f"analyses/{one.key}" for one in applicable(atlas)),
     ]
     assert [meta(tree[f"{path}.md"])["card"] for path in paths] == [
         f"cards/{path}.png" for path in paths
