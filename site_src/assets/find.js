@@ -112,6 +112,7 @@
       const hasNumber = /\d/.test(field.value);
       const some = found(field.value).filter(({ path, far }) => path.startsWith("models/") && (hasNumber || far < 5)).slice(0, 3);
       const isFirst = hasNumber || some[0]?.far < (field.value.length > 4 ? 4 : 3);
+      if (!isFirst && !others.childElementCount) some.length = 0; // Until the theme has its results, which Enter opens.
       others[isFirst ? "before" : "after"](list);
       list.hidden = !some.length;
       list.replaceChildren(
@@ -124,6 +125,7 @@
         }),
       );
     };
+    new MutationObserver(show).observe(others, { childList: true });
     for (const event of ["focus", "input"]) field.addEventListener(event, () => (models ? show() : load(show)));
     field.form.addEventListener("reset", () => setTimeout(show));
     if (field.value || new URLSearchParams(location.search).has("q")) load(show);
