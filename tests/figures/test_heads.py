@@ -26,3 +26,9 @@ def test_the_values_of_a_head_are_at_its_place_with_a_gap_beside_them(
     middles = [(n_rows - 1) / 2 + rows * np.arange(n_layers)]
     middles += [(n_columns - 1) / 2 + columns * np.arange(n_heads)]
     assert places == [middle.tolist() for middle in middles]
+
+
+def test_the_number_of_a_head_is_below_the_value_that_is_named() -> None:
+    drawn = heads.strips(np.ones((2, 3, 8)), 1.0, "x", "head, above it offset 0", 6.0)
+    assert drawn.axes[0].xaxis.get_ticklocs().tolist() == [6.0, 16.0, 26.0]
+    assert drawn.axes[0].get_xlabel() == "head, above it offset 0"

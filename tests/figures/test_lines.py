@@ -9,12 +9,14 @@ from matplotlib.text import Annotation
 from generator.contracts import Label
 from generator.figures.lines import (
     DASHES,
+    LEAST_APART,
     Line,
     Point,
     dots,
     label_points,
     legend_below,
     mark_beyond,
+    names_at_ends,
     with_line_styles,
 )
 from generator.figures.panels import panels
@@ -44,6 +46,20 @@ def test_the_most_lines_of_a_figure_all_look_different() -> None:
         for index in range(len(SERIES) * len(DASHES))
     }
     assert len({(label.colour, dash) for label, _, dash in with_line_styles(labels)}) == len(labels)
+
+
+def test_names_at_ends_are_apart_within_the_axes_in_the_order_of_the_lines() -> None:
+    _, (axes,) = panels(1)
+    for name, end in (("_low", 0.0), ("one", 0.99), ("other", 1.0), ("third", 1.0)):
+        axes.plot([0, 1], [0.5, end], label=name)
+    names_at_ends(axes, axes.get_lines())
+    places = {text.get_text(): text.get_position() for text in axes.texts}
+    assert list(places) == ["low", "one", "other", "third"]
+    heights = [y for _, y in places.values()]
+    low, high = axes.get_ylim()
+    assert min(np.diff(heights)) >= LEAST_APART * (high - low) - 1e-9
+    assert low <= heights[0] <= heights[-1] <= high
+    assert all(1.0 < x < axes.get_xlim()[1] for x, _ in places.values())
 
 
 @pytest.mark.parametrize(("values", "markers", "texts"), [

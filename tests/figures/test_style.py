@@ -66,6 +66,14 @@ def test_all_colours_are_distinguishable(sight: str) -> None:
     )
 
 
+def test_usual_sight_takes_no_colour_for_a_shade_of_another() -> None:
+    colours = [lab(linear(colour)) for colour in SERIES]
+    assert (
+        min(float(np.linalg.norm(one - other)) for one, other in combinations(colours, 2))
+        > 10.0 * NOTICED
+    )
+
+
 @pytest.mark.parametrize("paper", [PAPER, DARK[PAPER]])
 def test_every_colour_contrasts_with_the_page(paper: str) -> None:
     """WCAG 2.2, 1.4.11: 3 to 1."""
