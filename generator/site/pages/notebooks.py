@@ -49,14 +49,17 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _shown(atlas: Atlas, model: NotebookModel) -> Shown | None:
-    """The encoding of the model itself, else one of its family, else the one with most results."""
+    """The encoding of the model itself, else one of its family, else one alone in its model, else
+    the one with most results.
+    """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
-    best, most = None, (False, False, 0)
+    best, most = None, (False, False, False, 0)
     for outcome, reading in atlas.encodings:
         encoding, results = reading.encoding, _applicable(reading)
         is_formula = encoding.scheme in by_formula, encoding.provenance.tensor is None
         is_like = bool(outcome.family) and model.id.partition("/")[2].startswith(outcome.family)
-        nearness = outcome.checkpoint.id == model.id, is_like, len(results)
+        is_alone = len(outcome.readings) == 1
+        nearness = outcome.checkpoint.id == model.id, is_like, is_alone, len(results)
         if (
             (encoding.form, encoding.modality) == (model.form.__name__, "text")
             and is_formula == (not model.id, not model.id)
