@@ -31,6 +31,7 @@ POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 n
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
 COLUMNS, HEIGHT, TITLE = 3, 1.6, 9.0  # of panels; inches of one; size of the font of its title
+TICKS = 3  # at most, of a vertical axis, less one
 # Percentiles of all values drawn, at which the panels end, and the share of their range beyond.
 SHOWN, ROOM = (1.0, 99.0), 0.06
 
@@ -115,6 +116,7 @@ def draw(results: Results) -> Figure:
             named.add(line.name)
         ax.set_title(f"position {result.arrays['positions'][place]}", fontsize=TITLE)
         ax.margins(x=0.01)
+        ax.locator_params(axis="y", nbins=TICKS)  # Whatever the height, which the labels decide.
         ax.set(
             xlabel="dimension" if index + COLUMNS >= len(drawn) else None,
             ylabel="value" if index % COLUMNS == 0 else None,

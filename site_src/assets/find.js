@@ -86,8 +86,8 @@
       field.setAttribute("aria-expanded", !list.hidden);
       choose(0);
     };
-    field.addEventListener("focus", () => load(show));
-    field.addEventListener("input", () => (models ? show() : load(show)));
+    for (const event of ["focus", "input"]) field.addEventListener(event, () => (models ? show() : load(show)));
+    if (field.value) load(show); // Typed before this ran.
     field.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step) {

@@ -166,4 +166,4 @@ def test_citations_have_different_keys_unless_they_are_of_the_whole_atlas(
     citations: dict[str, dict[str, str]],
 ) -> None:
     keys = [found["key"] for found in citations.values() if found["key"] != "position-atlas-site"]
-    assert len(keys) == len(set(keys)) > 20
+    assert len(keys) == len(set(keys)) > 15

@@ -18,7 +18,7 @@ def pages(atlas: Atlas) -> list[Page]:
     context = {
         "panel": found.get(first),
         "name": first,
-        "page": page_of(first) if first else "",
+        "page": page_of(first, ".html") if first else "",
         "names": list(found),
         "models": len(found.keys() & months.keys()),
         "total": len(months),
