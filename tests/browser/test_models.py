@@ -47,6 +47,7 @@ def test_every_facet_leaves_those_that_have_it(page: Page, address: str) -> None
         ("maker", "Google"),
         ("input", "sound"),
         ("base", "500000"),
+        ("original", "32768"),
         ("cache", "65536"),
         ("heads", "4"),
         ("parameters", "1000000000"),

@@ -224,6 +224,7 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
         "base": [one["base"] for one in model["rotations"]],
         "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
         "context": [model["context"] or model["default_context"]],
+        "original": [model["trained"]],
         "cache": [None if model["cache"] is None else _growing(model)],
         "heads": [_heads(model) if model["cache"] else None],
         "parameters": [model["parameters"]],

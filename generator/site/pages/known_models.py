@@ -9,7 +9,10 @@ from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 # Facets that are a limit, with the values that readers choose from.
-AT_LEAST = {"context": (4096, 8192, 32_768, 131_072, 262_144, 1_000_000)}
+AT_LEAST = {
+    "context": (4096, 8192, 32_768, 131_072, 262_144, 1_000_000),
+    "original": (2048, 4096, 8192, 32_768, 65_536, 262_144),
+}
 AT_MOST = {
     "cache": (0, 16_384, 65_536, 131_072, 262_144, 1_048_576),
     "parameters": (1_000_000_000, 4_000_000_000, 10_000_000_000, 40_000_000_000, 100_000_000_000),
