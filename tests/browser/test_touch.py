@@ -22,7 +22,7 @@ SMALL = """root => [...root.querySelectorAll(
         side => Math.max(...boxes.map(box => box[side]))
     );
     const isInText = getComputedStyle(target).display === "inline"
-        && line.innerText.trim().length > target.innerText.trim().length;
+        && line.textContent.trim().length > target.textContent.trim().length;
     const high = isInText ? parseFloat(getComputedStyle(line).lineHeight) || 0 : 0;
     const fits = Math.max(height, high) >= 23.5 && (isInText || width >= 23.5);
     return fits ? [] : [`${width} x ${height}: ${target.outerHTML.slice(0, 120)}`];
