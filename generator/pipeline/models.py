@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from generator.checkpoints.hub.known_models import KnownModel, known_models
-from generator.checkpoints.model.kv_cache import kv_cache, n_kv_heads
+from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import stacks
@@ -93,6 +93,8 @@ def row(model: KnownModel) -> dict[str, Any]:
         **position,
         "at_position": _panel(_context(config) or _default_context(config), encodings, layers),
         **_cache(config, layers),
+        "cache_type": model.cache_type
+        and {**model.cache_type, "bytes": BYTES[model.cache_type["name"]]},
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
@@ -175,6 +177,11 @@ def _default_context(config: ModelConfig) -> int | None:
         return resolved(config).config.size("n_positions")
     except RowError:
         return None
+
+
+def _type(given: Json | None) -> dict[str, Any] | None:
+    """The type of a cache, with the bytes of a number."""
+    return None if given is None else {**given, "bytes": BYTES[given["name"]]}
 
 
 def _cache(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:

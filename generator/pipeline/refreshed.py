@@ -15,7 +15,8 @@ from generator.checkpoints.hub import revisions
 from generator.checkpoints.hub.known_models import file_of
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.model.keys import SIZE_NAMES, concerns_position, dotted, leaves
-from generator.contracts import Json
+from generator.checkpoints.model.kv_cache import type_of_cache
+from generator.contracts import Json, ModelConfig
 from generator.errors import RowError
 from generator.history.words import cell
 from generator.pipeline.comparison import Side, compared
@@ -34,8 +35,9 @@ OF_CONFIG = re.compile(r"^.*?(?=; | and model card|$)")
 # What a file has on one line: lists of values, and these records.
 SHORT = re.compile(
     r"(?<=\[)\n *([^\][{}]*?)\n *(?=\])"
-    r'|("(?:auto_map|native|parameters|published)": \{)\n *([^{}]*?)\n *(?=\})'
+    r'|("(?:auto_map|cache_type|native|parameters|published)": \{)\n *([^{}]*?)\n *(?=\})'
 )
+TYPE = "cache_type"
 WAYS, MARK = "extends", "<extends>"  # Each of these on one, too; what stands for them meanwhile.
 
 
@@ -64,21 +66,27 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     end = time.monotonic() + SECONDS
     listing = revisions.current(hub_id, hub_id, end)
     content = Repository(hub_id, listing, hub_id, False, end).read(FILE) or b"{}"
+    given = parse_config(content, f"{hub_id}: {FILE}")
     former = record["config"]
-    config = relevant(
-        parse_config(content, f"{hub_id}: {FILE}"), {path for path, _ in leaves(former)}
-    )
+    config = relevant(given, {path for path, _ in leaves(former)})
     if not config:
         raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
-    if config == former and "commit" in record:
+    types = {TYPE: record[TYPE]} if TYPE in record else {}, _type(ModelConfig(given, hub_id))
+    if config == former and types[0] == types[1] and "commit" in record:
         return Refreshed(hub_id, "")
     source = {"source": OF_CONFIG.sub(SOURCE, record["source"], count=1), "commit": listing.commit}
+    read: Json = {"source": {**source, "read": day}, "config": {**types[1], "config": config}}
     new: dict[str, Any] = {}
-    for key in (key for key in record if key not in ("from_knowledge", "commit", "read")):
-        new |= source | {"read": day} if key == "source" else {key: record[key]}
-    text = _text({**new, "config": config})
+    for key in (key for key in record if key not in ("from_knowledge", "commit", "read", TYPE)):
+        new |= read.get(key, {key: record[key]})
     position = _position(hub_id, former, config, "expected" in record)
-    return Refreshed(hub_id, f"{text}\n", tuple(position), tuple(_settings(former, config)))
+    settings = _settings({**types[0], **former}, {**types[1], **config})
+    return Refreshed(hub_id, f"{_text(new)}\n", tuple(position), tuple(settings))
+
+
+def _type(config: ModelConfig) -> dict[str, Json]:
+    found = type_of_cache(config)
+    return {} if found is None else {TYPE: {"name": found[0], "by": found[1]}}
 
 
 def _text(record: Json) -> str:

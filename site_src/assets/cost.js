@@ -4,6 +4,7 @@
   const place = document.querySelector("[data-pa-cache]");
   if (!place) return;
   const groups = JSON.parse(place.dataset.paCache);
+  const types = JSON.parse(place.dataset.paTypes);
   const context = Number(place.dataset.paContext) || 8192;
   const MOST = 2 ** 24;
   const made = (name, attributes, ...inner) => {
@@ -26,7 +27,8 @@
     const length = Math.min(Math.max(Math.round(Number(field.value)) || 1, 1), MOST);
     const values = groups.reduce((sum, one) => sum + one.layers * one.values * Math.min(length, one.positions ?? length), 0);
     const beyond = length > context && place.dataset.paContext ? `, beyond the context of ${whole(context)}` : "";
-    said.textContent = `${whole(length)} positions${beyond}: ${size(2 * values)} in bf16, ${size(values)} in fp8.`;
+    const sizes = types.map(([name, bytes, own]) => `${size(bytes * values)} in ${name}${own ? " (as configured)" : ""}`);
+    said.textContent = `${whole(length)} positions${beyond}: ${sizes.join(", ")}.`;
   };
   field.addEventListener("input", () => {
     slider.value = Math.log2(Math.max(Number(field.value), 1));

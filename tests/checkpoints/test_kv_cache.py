@@ -1,16 +1,19 @@
 """What a decoder keeps of each position, against published figures and caches of transformers."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.hub.known_models import known_model
-from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
+from generator.checkpoints.model.kv_cache import BYTES, CachedLayers, kv_cache, type_of_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
-from generator.contracts import Files
+from generator.contracts import Files, ModelConfig
 from generator.pipeline.find import look
 from tests.tiny import build
 
@@ -88,6 +91,41 @@ def test_numbers_that_are_kept_are_those_in_the_cache_of_transformers(
     assert held == sum(
         one.count * one.values * min(length, many) for one, many in zip(kept, most, strict=True)
     )
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float16"])
+def test_the_type_of_a_cache_is_that_of_transformers(name: str, tmp_path: Path) -> None:
+    model = build("llama").to(getattr(torch, name))
+    model.save_pretrained(tmp_path)
+    loaded = AutoModelForCausalLM.from_pretrained(tmp_path)
+    with torch.no_grad():
+        cache = loaded(input_ids=torch.arange(8)[None], use_cache=True).past_key_values
+    settings = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    assert type_of_cache(ModelConfig(settings, "config")) == (name, "dtype")
+    assert {layer.keys.element_size() for layer in cache.layers} == {BYTES[name]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"torch_dtype": "torch.float16"}, ("float16", "torch_dtype")),
+        ({"text_config": {"dtype": "bfloat16"}}, ("bfloat16", "text_config.dtype")),
+        (
+            {"torch_dtype": "bfloat16", "quantization_config": {
+                "kv_cache_scheme": {"num_bits": 8, "type": "float"}}},
+            ("float8", "quantization_config.kv_cache_scheme"),
+        ),
+        ({"torch_dtype": "bfloat16", "quantization_config": {"kv_cache_scheme": None}},
+         ("bfloat16", "torch_dtype")),
+        ({"torch_dtype": None}, None), ({"torch_dtype": "auto"}, None),
+        ({"torch_dtype": 16}, None), ({"torch_dtype": ["float16"]}, None),
+        ({"quantization_config": [8]}, None),
+    ],
+)  # fmt: skip
+def test_the_type_of_a_cache_is_as_a_config_says(
+    settings: dict[str, Any], found: tuple[str, str] | None
+) -> None:
+    assert type_of_cache(ModelConfig(settings, "config")) == found
 
 
 def test_what_has_no_decoder_alone_or_is_not_known_says_nothing() -> None:

@@ -19,6 +19,8 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
   address; ``date``, its month as YYYY-MM, or null.
 - ``native`` (optional): the ``length`` that its maker states as trained or usable, with ``source``
   and ``date`` likewise.
+- ``cache_type`` (optional): the ``name`` of the type that the cache has unless a program is given
+  another, and the key of the published config that it is known ``by``.
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
   position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
@@ -50,6 +52,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from generator.checkpoints.model.kv_cache import BYTES
+
 CONFIGS = Path(__file__).parents[2] / "generator" / "models"
 KINDS = {"full", "sliding", "chunked", "sparse", "compressed"}
 WITHOUT_ATTENTION = {"recurrent", "convolution", "feed-forward"}
@@ -58,7 +62,7 @@ BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
 LAYERS = ("num_decoder_layers", "decoder_layers", "num_hidden_layers", "num_layers", "n_layers",
           "n_layer", "num_blocks")  # The decoder's own first.  # fmt: skip
 OPTIONAL = {"maker", "published", "from_knowledge", "commit", "read", "reference", "expected",
-            "parameters", "extends", "native"}  # fmt: skip
+            "parameters", "extends", "native", "cache_type"}  # fmt: skip
 FACTS = {"rotation", "before", "bias", "table"}
 OF_ROTATION = {"layers", "base", "rotary_dim", "scaling"}
 FILES = sorted(CONFIGS.glob("*.json"))
@@ -165,6 +169,14 @@ def _is_month(name: str, published: dict[str, str]) -> bool:
 def test_every_record_says_what_it_may() -> None:
     found = {name: list(_problems(name, record)) for name, record in RECORDS.items()}
     assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+def test_types_of_caches_are_by_the_keys_that_say_them() -> None:
+    of_scheme = ("float8", "quantization_config.kv_cache_scheme")
+    for record in RECORDS.values():
+        name, by = (record.get("cache_type") or {"name": "float32", "by": "dtype"}).values()
+        of_model = name in BYTES and by.rpartition(".")[2] in ("dtype", "torch_dtype")
+        assert of_model or (name, by) == of_scheme, record["id"]
 
 
 def _contradictions(name: str, expected: dict[str, Any]) -> Iterator[str]:

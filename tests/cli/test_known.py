@@ -78,8 +78,26 @@ def test_a_changed_base_is_named_and_written(folder: Path, tmp_path: Path) -> No
     source = {"source": "config.json on the Hub", "commit": COMMIT, "read": DAY}
     assert after == {**before, **source}
     assert list(after) == [
-        *("id", "maker", "published", "reference", *source, "extends", "native", "expected")
+        *("id", "maker", "published", "reference", *source, "extends", "native", "cache_type"),
+        "expected",
     ]
+
+
+@pytest.mark.parametrize("others", [{"torch_dtype": "float16"}, {}])
+def test_the_type_of_a_cache_is_as_published(
+    folder: Path, tmp_path: Path, others: dict[str, str]
+) -> None:
+    settings = record(folder, QWEN)["config"]
+    refresh(tmp_path, {QWEN: repository({**settings, "torch_dtype": "bfloat16"})}, QWEN)
+    before = record(folder, QWEN)
+    done = refresh(tmp_path, {QWEN: repository({**settings, **others}, NEXT)}, QWEN)
+    row = done.stdout.splitlines()[2]
+    assert row.startswith(f"| {QWEN} | the same | cache&#95;type.name: bfloat16 → ")
+    new = record(folder, QWEN)
+    assert new.pop("cache_type", None) == (
+        {"name": "float16", "by": "torch_dtype"} if others else None
+    )
+    assert {**before, "commit": NEXT} == {**new, "cache_type": before["cache_type"]}
 
 
 def test_a_file_is_written_in_the_form_of_the_others(folder: Path, tmp_path: Path) -> None:
@@ -100,7 +118,7 @@ def test_what_was_entered_from_knowledge_is_checked_by_that(folder: Path, tmp_pa
     )
     assert record(folder, COMMAND)["from_knowledge"]
     settings = record(folder, COMMAND)["config"]
-    done = refresh(tmp_path, {COMMAND: repository({**settings, **OTHER})}, COMMAND)
+    done = refresh(tmp_path, {COMMAND: repository(settings)}, COMMAND)
     assert done.stdout.splitlines()[2] == f"| {COMMAND} | the same | the same |"
     after = record(folder, COMMAND)
     assert "from_knowledge" not in after
@@ -112,7 +130,7 @@ def test_what_was_entered_from_knowledge_is_checked_by_that(folder: Path, tmp_pa
 
 def test_an_unchanged_file_keeps_its_commit_and_its_bytes(folder: Path, tmp_path: Path) -> None:
     settings = record(folder, QWEN)["config"]
-    refresh(tmp_path, {QWEN: repository(settings)}, QWEN)
+    refresh(tmp_path, {QWEN: repository({**settings, "torch_dtype": "bfloat16"})}, QWEN)
     before = file(folder, QWEN).read_bytes()
     done = refresh(tmp_path, {QWEN: repository({**settings, **OTHER}, NEXT)}, QWEN)
     assert (done.returncode, done.stdout) == (0, "Nothing has changed.\n")

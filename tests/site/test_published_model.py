@@ -60,6 +60,13 @@ SAYS: dict[str, tuple[str, ...]] = {
         "12 layers have no position encoding.", "high_freq_factor 1.0",
         "× (1 + 0.1 · ln (1 + ⌊(p + 1) ÷ 8,192⌋)), in 12 layers default of Llama4TextConfig",
     ),
+    "LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct": (
+        "Positions fp32 as configured bf16 fp8 4,096",
+        "unless a program is given another, of its cache. vLLM takes 16 bits in its place.",
+    ),
+    "poolside/Laguna-XS.2-FP8": ("Positions bf16 fp8 as configured", "gives the cache 8 bits"),
+    "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 ("),
+    "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": ("beta_fast 32.0", "truncate false", "3.003 GiB"),
     "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
     "Qwen/Qwen2.5-14B-Instruct-1M": ("the way: dual chunk attention",),
@@ -81,6 +88,14 @@ def test_a_model_without_a_decoder_has_no_cost() -> None:
 
 def test_settings_of_a_text_model_are_within_their_section() -> None:
     assert '{"text_config": {"rope_parameters": {' in said("Qwen/Qwen3.5-9B")
+
+
+def test_a_cache_is_measured_in_the_type_of_the_config_too() -> None:
+    types = published_model._types
+    assert list(types(None)) == [("bf16", 2, False), ("fp8", 1, False)]
+    own = {"name": "float16", "by": "torch_dtype", "bytes": 2}
+    assert next(types(own)) == ("fp16", 2, True)
+    assert list(types({**own, "name": "bfloat16"})) == [("bf16", 2, True), ("fp8", 1, False)]
 
 
 def test_costs_are_those_of_the_layers() -> None:

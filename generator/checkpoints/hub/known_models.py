@@ -32,6 +32,8 @@ class KnownModel:
         known
     native: the length that its maker states as trained or usable, with its source; None where that
         is not known
+    cache_type: the type that its cache has unless a program is given another, and the key of its
+        config that says it; None where that is not known
     """
 
     id: str
@@ -45,6 +47,7 @@ class KnownModel:
     parameters: Json
     extends: tuple[Json, ...] = ()
     native: Json | None = None
+    cache_type: Json | None = None
 
     @property
     def files(self) -> ConfigAlone:
@@ -88,6 +91,7 @@ def _read(name: str) -> KnownModel:
         record.get("parameters", {}),
         tuple(record.get("extends", ())),
         record.get("native"),
+        record.get("cache_type"),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
+from generator.contracts.model_config import TEXT
 
 # Names of the number of heads for keys and values, in configs of transformers and of model authors.
 N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", "num_query_groups")
@@ -15,6 +16,8 @@ ALONE = ("multi_query", "multi_query_attention")  # One head for keys and values
 DECODER, ENCODER = "decoder", "encoder"  # of text
 KEEPING = frozenset({"full", "sliding", "chunked", "sparse"})
 WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one size at any length
+# Bytes of a number, by its type in configs of transformers.
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "float8": 1}
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,25 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
             )
             found[key] = found.get(key, 0) + 1
     return tuple(CachedLayers(count, *key) for key, count in found.items())
+
+
+def type_of_cache(config: ModelConfig) -> tuple[str, str] | None:
+    """Type of the numbers that the cache has unless a program is given another, one of BYTES, and
+    the key of config.json that says it; None where none does.
+
+    Source: kv_cache_scheme of compressed-tensors; otherwise the type of the model, which
+    transformers from version 5 loads it in
+    """
+    quantized = config.section("quantization_config")
+    scheme = None if quantized is None else quantized.section("kv_cache_scheme")
+    if scheme is not None and (scheme.text("type"), scheme.value("num_bits")) == ("float", 8):
+        return "float8", "quantization_config.kv_cache_scheme"
+    for path, section in ("", config), *((f"{name}.", config.section(name)) for name in TEXT):
+        for key in ("dtype", "torch_dtype"):
+            name = ((section and section.text(key)) or "").removeprefix("torch.")
+            if name in BYTES:
+                return name, f"{path}{key}"
+    return None
 
 
 def _positions(layer: Layer) -> int | None:

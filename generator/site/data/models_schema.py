@@ -81,6 +81,17 @@ class CacheOfLayers(TypedDict):
     """Whether these numbers are a latent from which keys and values are made."""
 
 
+class TypeOfCache(TypedDict):
+    """Type of the numbers that a cache has unless a program is given another, in models.json."""
+
+    name: str
+    """float32, float16, bfloat16 or float8."""
+    by: str
+    """Key of the config that says it."""
+    bytes: int
+    """Bytes of a number."""
+
+
 class NoteOnModel(TypedDict):
     """What `lint` says of a model, in models.json."""
 
@@ -194,6 +205,8 @@ class PublishedModel(TypedDict):
     """What its decoder keeps of each position; null for what has no decoder alone, and where it is
     not known.
     """
+    cache_type: TypeOfCache | None
+    """Type of the numbers in its cache, as its config says; null where that is not known."""
     heads_for_keys: int | None
     """Heads for keys and values; null where a latent takes their place, and where `cache` is."""
     chosen: int | None
@@ -257,6 +270,7 @@ OF_MODELS = (
     LayersSeeing,
     CheckOfModel,
     CacheOfLayers,
+    TypeOfCache,
     NoteOnModel,
     NativeLength,
     Extension,

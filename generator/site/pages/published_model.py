@@ -16,7 +16,8 @@ from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
 OF_LIMITS = re.compile("window|sliding|chunk|pattern|layer_types")  # keys
-BYTES = (("bf16", 2), ("fp8", 1))  # of a number
+# Names of types in configs, and those that engines give them.
+SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8": "fp8"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "stacks": list(_stacks(model, sight)),
         "costs": _costs(model),
         "lengths": _lengths(model),
-        "bytes": BYTES,
+        "types": list(_types(model["cache_type"])),
         "served": [_served(one, model) for one in model["extends"]],
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         "measured": measured.get(model["id"], ""),
@@ -87,6 +88,17 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Gro
             bare = group["without_encoding"]
             groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
         yield stack["part"], strip, groups
+
+
+def _types(own: Json | None) -> Iterator[tuple[str, int, bool]]:
+    """Types in which a cache is measured, each with the bytes of a number, and whether it is that
+    of the config: those that programs are mostly given, and its own.
+    """
+    name = "" if own is None else SHORT[own["name"]]
+    common = {"bf16": 2, "fp8": 1}
+    if own is not None and name not in common:
+        yield name, own["bytes"], True
+    yield from ((short, size, short == name) for short, size in common.items())
 
 
 def _costs(model: Json) -> list[tuple[int, int]]:
