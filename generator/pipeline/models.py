@@ -80,7 +80,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "reference": model.reference or None,
         "source": model.source,
         "from_knowledge": model.is_from_knowledge,
-        "text_section": next((name for name in TEXT if config.section(name)), None),
+        "text_section": _section(config),
         "native": model.native,
         "extends": [_extended(one, model) for one in model.extends],
     }
@@ -313,13 +313,18 @@ def _extended(extension: Json, model: KnownModel) -> dict[str, Any]:
     if given is None:
         return dict(extension)
     config, settings = model.files.config, model.settings
-    section = next((name for name in TEXT if config.section(name)), None)
+    section = _section(config)
     own = settings[section] if section else settings
     base = config.text_model.rope.value("rope_theta", own.get("rope_theta"))
     rope = {"rope_parameters": {"rope_theta": base, **given}, "rope_scaling": None}
     changed = {**settings, section: {**own, **rope}} if section else {**own, **rope}
     encodings, layers, _ = _read(replace(model, settings=changed))
     return {**extension, "at_position": _panel(extension["to"], encodings, layers)}
+
+
+def _section(config: ModelConfig) -> str | None:
+    """The key of the settings of its text model; None for the config itself."""
+    return next((name for name in TEXT if config.section(name)), None)
 
 
 def _panel(
