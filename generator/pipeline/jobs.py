@@ -227,7 +227,7 @@ def _outcome(task: Task, done: Done, store: Store) -> Outcome:
     if written is None:
         raise RefusedError(
             f"{store.folder}: a result cannot be read back after writing; expected a disk that"
-            " keeps it"
+            " has it, and a program that does not change during a build"
         )
     return _as_listed(written, task.checkpoint)
 

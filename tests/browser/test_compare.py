@@ -380,7 +380,7 @@ class TestCompare:
     def test_an_unknown_name_is_reported(self, page: Page, site: Path) -> None:
         show(page, site, f"#a=no/such&b={BLOOM}")
         expect(page.locator("#pac-unknown")).to_have_text(
-            "This site has no encoding called no/such."
+            "This site compares no encoding called no/such."
         )
 
     def test_a_cell_of_the_map_opens_its_pair(self, page: Page, site: Path) -> None:

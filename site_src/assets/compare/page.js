@@ -49,7 +49,7 @@
     view = atlas.read(location.hash, atlas.byName, atlas.catalogue.windows);
     while (view.chosen.length < 2) view.chosen.push(another());
     if (!isPlace && !view.unknown.length) history.replaceState(null, "", written());
-    by("pac-unknown").textContent = view.unknown.length ? `This site has no encoding called ${view.unknown.join(", ")}.` : "";
+    by("pac-unknown").textContent = view.unknown.length ? `This site compares no encoding called ${view.unknown.join(" or ")}.` : "";
     load();
   }
 
