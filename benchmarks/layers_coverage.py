@@ -31,6 +31,7 @@ from benchmarks.layers_oracle import (
     observe,
     spans,
 )
+from benchmarks.shrink import text_path
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.layer_map import layer_map
@@ -50,6 +51,7 @@ ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
 # What is behind known differences of published configs (`benchmarks/coverage.md`).
 REASONS = {
     "tiiuae/falcon-rw-1b": "transformers adds ALiBi twice",
+    "adept/fuyu-8b": "transformers takes the base 10,000 in place of rope_theta",
     "openbmb/cpm-ant-10b": "a given text is seen from both sides, what is written from one",
 }
 Map = tuple[Sequence[Encoding[Form]], Sequence[Layer]]
@@ -210,7 +212,25 @@ def compare(name: str, settings: Mapping[str, Any], *reads: Callable[[Observatio
         has_code = settings.get("model_type") in CONFIG_MAPPING
         return Row(name, problem=f"not observed: {_brief(error)}", has_code=has_code)
     rows = [_against(name, observation, read) for read in reads or (with_tensors,)]
-    return next((row for row in rows if row.problem or row.differences), rows[0])
+    row = next((row for row in rows if row.problem or row.differences), rows[0])
+    return row if row.outcome != "agrees" else replace(row, differences=tuple(_of_bases(settings)))
+
+
+def _of_bases(settings: Mapping[str, Any]) -> Iterator[str]:
+    """What differs in the bases with all settings where they were published: in the small config,
+    those of the text model are in its section.
+    """
+    from transformers import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[settings["model_type"]].from_dict(dict(settings))
+    for name in text_path(config):
+        config = getattr(config, name)
+    rope = getattr(config, "rope_parameters", None) or {}
+    theirs = {one.get("rope_theta") for one in (rope, *rope.values()) if isinstance(one, dict)}
+    records = [encoding.record for encoding in look(ConfigAlone(settings, "config")).all]
+    ours = {one.parameters["base"] for one in records if "base" in one.parameters}
+    if ours and theirs - {None} and ours.isdisjoint(theirs):
+        yield f"bases {sorted(ours)} ≠ {sorted(theirs - {None}, key=str)}"
 
 
 def _against(name: str, observation: Observation, read: Callable[[Observation], Map]) -> Row:

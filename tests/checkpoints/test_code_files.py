@@ -216,6 +216,19 @@ def test_odd_kinds_in_a_part_that_no_class_reads_are_no_window() -> None:
         assert resolved(config).config.value("unheard_of") == part
 
 
+@pytest.mark.parametrize(("beside", "base"), [({}, 25_000), ({"hidden_act": "relu2"}, 10_000)])
+def test_a_text_model_that_names_its_family_alone_has_the_settings_around_it(
+    beside: Json, base: float
+) -> None:
+    """As of Fuyu, whose config class would take the defaults of the family."""
+    text = {"model_type": "persimmon", **beside}
+    around = {"num_hidden_layers": 2, "hidden_size": 256, "num_attention_heads": 4}
+    config = ModelConfig(
+        {"model_type": "fuyu", "rope_theta": 25_000, **around, "text_config": text}, "test"
+    )
+    assert resolved(config).config.text_model.rope.value("rope_theta") == base
+
+
 def test_kinds_of_layers_that_the_config_class_refuses_are_unknown() -> None:
     """Kimi Linear with a list of kinds for three of twenty layers."""
     refused = {"num_hidden_layers": 20, "layer_types": ["linear_attention"] * 3}

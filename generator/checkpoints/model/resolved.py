@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
 from generator.contracts import Json, ModelConfig
-from generator.contracts.model_config import ROPE, SIZES, UNKNOWN
+from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes
 
 if TYPE_CHECKING:
@@ -121,13 +121,19 @@ def is_known(family: str) -> bool:
 
 def given(settings: Json) -> dict[str, Any]:
     """What the config class of a family is made from: without what it computes itself, which some
-    classes do not let others set.
+    classes do not let others set. A text model that names its family alone has the settings around
+    it (Fuyu), in place of defaults of its class.
     """
-    return {
-        name: given(value) if isinstance(value, Mapping) else value
-        for name, value in settings.items()
-        if name not in IRRELEVANT
-    }
+    around = {name: value for name, value in settings.items() if not isinstance(value, Mapping)}
+    has_sizes = any(name in around for name in SIZES["n_layers"])
+    found = {}
+    for name in settings.keys() - IRRELEVANT:
+        value = settings[name]
+        if isinstance(value, Mapping):
+            is_bare = has_sizes and name in TEXT and set(value) == {"model_type"}
+            value = given({**around, **value} if is_bare else value)
+        found[name] = value
+    return found
 
 
 @cache
