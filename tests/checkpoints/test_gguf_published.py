@@ -215,7 +215,7 @@ MODELS: dict[str, tuple[str, Callable[[Settings], Settings]]] = {
     "mosaicml--mpt-7b": ("mpt", as_mpt),
     "nomic-ai--nomic-embed-text-v1.5": (
         "nomic-bert",
-        lambda _: {"attention.causal": False, "context_length": 8192},
+        lambda _: {"attention.causal": False},
     ),
     "openai--gpt-oss-20b": ("gpt-oss", windowed),
     "stabilityai--stablelm-3b-4e1t": ("stablelm", as_part),

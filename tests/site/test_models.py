@@ -23,7 +23,7 @@ from tests.support import checkpoint
 IDS = (
     "google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "meta-llama/Llama-3.1-8B-Instruct",
     "meta-llama/Llama-4-Scout-17B-16E-Instruct", "google-bert/bert-base-uncased",
-    "EleutherAI/pythia-160m", "openai/whisper-tiny",
+    "EleutherAI/pythia-1.4b", "openai/whisper-tiny",
 )  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def atlas() -> Atlas:
     table = published.table(chosen)
     rows = (
         checkpoint(slug="ours", of="meta-llama/Llama-3.1-8B-Instruct", place="x"),
-        checkpoint(slug="pythia", source="hub", id="EleutherAI/pythia-160m", place="y"),
+        checkpoint(slug="pythia", source="hub", id="EleutherAI/pythia-1.4b", place="y"),
     )
     outcomes = tuple(Outcome(row, "not reached", "x") for row in rows)
     return Atlas(outcomes, (), all_schemes(), models=lambda: table)
@@ -66,10 +66,10 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert gemma["Layers"].startswith(
         "34 layers; 29 (85%) windows of 1,024; 5 (15%) full attention"
     )
-    assert cells["EleutherAI/pythia-160m"]["Position encoding"] == (
+    assert cells["EleutherAI/pythia-1.4b"]["Position encoding"] == (
         "Rotary; 25% of each head rotates"
     )
-    assert cells["EleutherAI/pythia-160m"]["Model"].endswith(
+    assert cells["EleutherAI/pythia-1.4b"]["Model"].endswith(
         " · gpt_neox · from knowledge, not checked"
     )
     assert llama["Model"].endswith(" · llama")
@@ -141,7 +141,7 @@ def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: A
         name: page.context["measured"] for name, page in own.items() if page.context["measured"]
     } == {
         "models/meta-llama--Llama-3.1-8B-Instruct.html": "checkpoints/ours.html",
-        "models/EleutherAI--pythia-160m.html": "checkpoints/pythia.html",
+        "models/EleutherAI--pythia-1.4b.html": "checkpoints/pythia.html",
     }
 
 
