@@ -184,6 +184,9 @@ def test_csv_has_a_row_for_each_model(atlas: Atlas) -> None:
     assert [row["id"] for row in table] == list(IDS)
     llama = table[IDS.index("meta-llama/Llama-3.1-8B-Instruct")]
     assert (llama["context"], llama["trained"], llama["base"]) == ("131072", "8192", "500000.0")
+    # 2 bytes of keys and values of 8 heads with 128 components in each of 32 layers
+    cache = (llama["kv_bytes_per_token_bf16"], llama["cache_type"], llama["heads_for_keys"])
+    assert cache == ("131072", "bfloat16", "8")
 
 
 def test_the_page_has_every_model_with_what_its_filter_asks(atlas: Atlas) -> None:

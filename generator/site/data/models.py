@@ -362,6 +362,10 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]
     yield "limits", ["; ".join(f"{limit['keys']}" for limit in model["limits"]) for model in models]
+    cached = [None if model["cache"] is None else _growing(model) for model in models]
+    yield "kv_bytes_per_token_bf16", cached
+    yield "cache_type", [model["cache_type"] and model["cache_type"]["name"] for model in models]
+    yield "heads_for_keys", [model["heads_for_keys"] for model in models]
     for name in ("outcome", "transformers", "why"):
         yield f"check_{name}", [model["check"] and model["check"][name] for model in models]
     for name in ("without_encoding", "sinks", "temperature", "from_knowledge", "source", "reason"):
