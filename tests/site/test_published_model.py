@@ -66,6 +66,9 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "poolside/Laguna-XS.2-FP8": ("Positions bf16 fp8 as configured", "gives the cache 8 bits"),
     "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 ("),
+    "adept/fuyu-8b": (
+        "Rotary, base 25,000.", "transformers takes the base 10,000 in place of rope_theta.",
+    ),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": ("beta_fast 32.0", "truncate false", "3.003 GiB"),
     "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
