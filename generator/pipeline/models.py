@@ -93,8 +93,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         **position,
         "at_position": _panel(_context(config) or _default_context(config), encodings, layers),
         **_cache(config, layers),
-        "cache_type": model.cache_type
-        and {**model.cache_type, "bytes": BYTES[model.cache_type["name"]]},
+        "cache_type": _type(model.cache_type),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
