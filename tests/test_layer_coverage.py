@@ -166,6 +166,18 @@ def test_a_temperature_is_no_bias() -> None:
     ) == (True, True)
 
 
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_another_base_is_found_though_the_small_config_hides_it(*, is_bare: bool) -> None:
+    """Fuyu, of whose bare text model transformers 5 takes the default base."""
+    text = {} if is_bare else {**SIZES, "num_hidden_layers": 2, "rope_theta": 25_000.0}
+    around = {**SIZES, "num_hidden_layers": 2, "rope_theta": 25_000.0, "patch_size": 4}
+    row = compare(
+        "fuyu", {"model_type": "fuyu", **around, "text_config": {"model_type": "persimmon", **text}}
+    )
+    assert row.problem == ""
+    assert row.differences == (("bases [25000.0] ≠ [10000.0]",) if is_bare else ())
+
+
 def test_shrinking_leaves_depth_heads_and_rotation_as_published() -> None:
     from transformers import CONFIG_MAPPING
 

@@ -139,7 +139,7 @@ def compute(subject: Subject[Form]) -> Result:
         findings=(*_findings(forward, layer, difference), *_of_twice(twice, forward)),
         derived={
             **{name: forward.get(name, last[:0]) for name in ("positions", "sum")},
-            "table": form.vectors if isinstance(form, PositionTable) else last[:0],
+            "table": _table(form, forward),
         },
     )
 

@@ -71,16 +71,16 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     config = relevant(given, {path for path, _ in leaves(former)})
     if not config:
         raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
-    types = {TYPE: record[TYPE]} if TYPE in record else {}, _type(ModelConfig(given, hub_id))
-    if config == former and types[0] == types[1] and "commit" in record:
+    had, has = {TYPE: record[TYPE]} if TYPE in record else {}, _type(ModelConfig(given, hub_id))
+    if (config, has) == (former, had) and "commit" in record:
         return Refreshed(hub_id, "")
     source = {"source": OF_CONFIG.sub(SOURCE, record["source"], count=1), "commit": listing.commit}
-    read: Json = {"source": {**source, "read": day}, "config": {**types[1], "config": config}}
+    read: Json = {"source": {**source, "read": day}, "config": {**has, "config": config}}
     new: dict[str, Any] = {}
     for key in (key for key in record if key not in ("from_knowledge", "commit", "read", TYPE)):
         new |= read.get(key, {key: record[key]})
     position = _position(hub_id, former, config, "expected" in record)
-    settings = _settings({**types[0], **former}, {**types[1], **config})
+    settings = _settings({**had, **former}, {**has, **config})
     return Refreshed(hub_id, f"{_text(new)}\n", tuple(position), tuple(settings))
 
 

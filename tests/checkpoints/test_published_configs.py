@@ -19,8 +19,8 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
   address; ``date``, its month as YYYY-MM, or null.
 - ``native`` (optional): the ``length`` that its maker states as trained or usable, with ``source``
   and ``date`` likewise.
-- ``cache_type`` (optional): the ``name`` of the type that the cache has unless a program is given
-  another, and the key of the published config that it is known ``by``.
+- ``cache_type`` (optional): the ``name`` of the type of the cache, and the key of the published
+  config that it is known ``by``.
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes,
   position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.

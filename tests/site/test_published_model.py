@@ -62,7 +62,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct": (
         "Positions fp32 as configured bf16 fp8 4,096",
-        "unless a program is given another, of its cache. vLLM takes 16 bits in its place.",
+        "vLLM and llama.cpp give the cache 16 bits a number, unless they are given another",
     ),
     "poolside/Laguna-XS.2-FP8": ("Positions bf16 fp8 as configured", "gives the cache 8 bits"),
     "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 ("),

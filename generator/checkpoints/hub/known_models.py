@@ -32,8 +32,8 @@ class KnownModel:
         known
     native: the length that its maker states as trained or usable, with its source; None where that
         is not known
-    cache_type: the type that its cache has unless a program is given another, and the key of its
-        config that says it; None where that is not known
+    cache_type: the type of its cache, and the key of its config that says it; None where that is
+        not known
     """
 
     id: str

@@ -69,11 +69,11 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
 
 
 def type_of_cache(config: ModelConfig) -> tuple[str, str] | None:
-    """Type of the numbers that the cache has unless a program is given another, one of BYTES, and
-    the key of config.json that says it; None where none does.
+    """Type of the numbers in the cache, one of BYTES, and the key of config.json that says it; None
+    where none does.
 
-    Source: kv_cache_scheme of compressed-tensors; otherwise the type of the model, which
-    transformers from version 5 loads it in
+    Source: kv_cache_scheme of compressed-tensors; otherwise the type of the model, as transformers
+    from version 5 and vLLM take it
     """
     quantized = config.section("quantization_config")
     scheme = None if quantized is None else quantized.section("kv_cache_scheme")

@@ -82,7 +82,7 @@ class CacheOfLayers(TypedDict):
 
 
 class TypeOfCache(TypedDict):
-    """Type of the numbers that a cache has unless a program is given another, in models.json."""
+    """Type of the numbers in a cache, as a config says, in models.json."""
 
     name: str
     """float32, float16, bfloat16 or float8."""
