@@ -24,7 +24,7 @@ from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Json, ModelConfig
-from generator.pipeline.find import look
+from generator.reading.find import look
 
 LENGTHS = (20, 30)
 SECONDS = 60

@@ -21,7 +21,7 @@ from benchmarks import models, oracle
 from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.pipeline.find import find
+from generator.reading.find import find
 
 SECONDS = 60
 MOST_VALUES = 2**27

@@ -42,8 +42,8 @@ from generator.contracts import Encoding, Layer
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.pipeline.find import find, look
 from generator.pipeline.models import row
+from generator.reading.find import find, look
 from generator.site.data.expected import FILE
 
 TOLERANCE = 1e-6  # Relative, of frequencies and of the factor.

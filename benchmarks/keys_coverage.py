@@ -21,7 +21,7 @@ from benchmarks.layers_coverage import observed_facts, with_tensors
 from benchmarks.layers_oracle import SECONDS, Observation, default_settings, observe
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
-from generator.pipeline import evidence
+from generator.reading import evidence
 
 MOST = 3  # Differences that a line names.
 

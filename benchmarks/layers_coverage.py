@@ -39,8 +39,8 @@ from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline import observed as shipped
-from generator.pipeline.find import find, look
 from generator.pipeline.models import digest
+from generator.reading.find import find, look
 from generator.resources import PACKAGE
 
 CONFIGS = PACKAGE / "models"

@@ -15,8 +15,9 @@ import typer
 
 from generator.checkpoints import run_file
 from generator.contracts import Checkpoint, Run, UseOptions
-from generator.pipeline import evaluate, plan, runs
-from generator.pipeline.find import all_schemes
+from generator.pipeline import evaluate, runs
+from generator.reading import plan
+from generator.reading.find import all_schemes
 
 ROOT = Path(__file__).parent.parent
 FOLDER, NUMBERS = ROOT / "runs" / "tiny-gpt", ROOT / "references" / "tiny-gpt.json"

@@ -19,9 +19,10 @@ from generator.contracts import (
     discovery,
 )
 from generator.encodings import PositionTable
-from generator.pipeline import evaluate, lint, plan
-from generator.pipeline.find import all_schemes
+from generator.pipeline import evaluate
 from generator.pipeline.packing import pack, unpack
+from generator.reading import lint, plan
+from generator.reading.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.glossary import with_words
 from generator.site.html.minify import compact
 from tests import links

@@ -15,8 +15,9 @@ from generator.errors import RefusedError
 from generator.history import former_site, words
 from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
-from generator.pipeline import copies, dask_pool, history, jobs, local_pool, plan, versions
+from generator.pipeline import copies, dask_pool, history, jobs, local_pool, versions
 from generator.pipeline.executor import Executors
+from generator.reading import plan
 from generator.site import materials, write
 from generator.text import plural
 

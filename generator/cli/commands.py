@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from generator import PROGRAM
+from generator import PROGRAM, precomputed
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
 from generator.cli import comparing, inspection, known, linting, named, own_runs, serving, starter
@@ -30,17 +30,9 @@ from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
 from generator.history import former_site, words
 from generator.history.changes import changes, checkpoints
-from generator.pipeline import (
-    evaluate,
-    find,
-    local_pool,
-    model_details,
-    models,
-    plan,
-    precomputed,
-    versions,
-)
+from generator.pipeline import evaluate, local_pool, model_details, models, versions
 from generator.pipeline.inspect import inspect as inspect_task
+from generator.reading import find, plan
 from generator.resources import PACKAGE
 from generator.site import materials
 from generator.site.data import files as data_files

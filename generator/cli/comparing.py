@@ -11,7 +11,8 @@ from generator.cli import named
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.contracts import Comparison
 from generator.errors import AtlasError
-from generator.pipeline import comparison, drafts, local_pool, plan
+from generator.pipeline import drafts, local_pool
+from generator.reading import comparison, plan
 
 EXAMPLES = """Examples:
 

@@ -9,14 +9,14 @@ from string import ascii_letters
 from rich.text import Text
 
 from generator.checkpoints.files.weights import row_text
+from generator.checkpoints.model import origins
 from generator.cli import named
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme
 from generator.errors import AtlasError
 from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
-from generator.pipeline.plan import Task
-from generator.site import origins
+from generator.reading.plan import Task
 from generator.site.pictures.layer_strips import (
     COLOURS,
     LayerGroup,

@@ -14,9 +14,10 @@ from generator.cli import named
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
 from generator.contracts import LintFinding
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import inspect, local_pool, plan, versions
-from generator.pipeline import lint as linter
-from generator.pipeline.plan import Task
+from generator.pipeline import local_pool, versions
+from generator.reading import lint as linter
+from generator.reading import plan
+from generator.reading.plan import Task
 from generator.text import visible
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -98,7 +99,7 @@ def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
         for task in tasks:
             try:
                 with named.hub_errors(task.checkpoint):
-                    file, every = named.within_limits(executor, inspect.linted, task)
+                    file, every = named.within_limits(executor, linter.linted, task)
             except AtlasError as error:
                 err.print(str(error))
                 n_unread += 1

@@ -12,8 +12,9 @@ from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import evaluate, plan, worker
+from generator.pipeline import worker
 from generator.pipeline.executor import Executor, result_of
+from generator.reading import plan
 from generator.text import slugify
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ def commit_of(checkpoint: Checkpoint) -> str:
     if revisions.COMMIT.fullmatch(commit):
         return commit
     try:
-        evaluate.opened(task)
+        plan.opened(task)
     except AtlasError as error:
         raise RefusedError(str(error)) from None
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")

@@ -19,7 +19,7 @@ from generator.errors import AtlasError, RefusedError
 from generator.pipeline import local_pool
 from generator.pipeline.executor import Executor
 from generator.pipeline.inspect import inspect
-from generator.pipeline.plan import Task
+from generator.reading.plan import Task
 from generator.text import plural, visible
 
 LIST = Path("checkpoints.yml")

@@ -7,11 +7,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 
+from generator import precomputed
 from generator.cache import fingerprint
 from generator.cache.blobs import BlobCache
 from generator.contracts import Figure, Maker
 from generator.errors import RefusedError
-from generator.pipeline import precomputed, worker
+from generator.pipeline import worker
 from generator.pipeline.executor import Executor
 from generator.site import render
 

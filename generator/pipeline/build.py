@@ -11,6 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from generator import precomputed
 from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import (
@@ -20,21 +21,19 @@ from generator.pipeline import (
     jobs,
     known,
     last_build,
-    lint,
     models,
-    plan,
-    precomputed,
     runs,
     use,
     versions,
 )
 from generator.pipeline.artifacts import Artifacts
 from generator.pipeline.executor import Executor, Executors
-from generator.pipeline.find import all_schemes
 from generator.pipeline.history import FOLDER as RELEASES
 from generator.pipeline.history import History
-from generator.pipeline.plan import Task
 from generator.pipeline.store import Store
+from generator.reading import lint, plan
+from generator.reading.find import all_schemes
+from generator.reading.plan import Task
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials

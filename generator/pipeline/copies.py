@@ -8,11 +8,10 @@ from generator.cache.fingerprint import of_parts
 from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import Checkpoint, Copy, Files, Maker, Outcome
 from generator.errors import AtlasError, NotReachedError, RefusedError
-from generator.pipeline import comparison, plan
-from generator.pipeline.comparison import Side
-from generator.pipeline.evaluate import opened
 from generator.pipeline.packing import pack, unpack
-from generator.pipeline.plan import Task
+from generator.reading import comparison, plan
+from generator.reading.comparison import Side
+from generator.reading.plan import Task, opened
 from generator.text import slugify
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.

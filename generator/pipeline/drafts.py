@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from generator.contracts import Comparison, Difference, ModelConfig, Verdict
-from generator.pipeline.comparison import (
+from generator.reading.comparison import (
     MEANINGS,
     WORDS,
     Side,
@@ -13,7 +13,7 @@ from generator.pipeline.comparison import (
     sides_of,
     turn_otherwise,
 )
-from generator.pipeline.plan import Task
+from generator.reading.plan import Task
 
 # Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
 OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)

@@ -37,13 +37,14 @@ from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
-from generator.pipeline import failures, lint, use
-from generator.pipeline.evidence import look_closely
-from generator.pipeline.find import all_schemes, find, scheme_of
-from generator.pipeline.plan import Task, source_of
-from generator.pipeline.questions import unresolved
+from generator.pipeline import failures, use
 from generator.pipeline.references import Reference, reference_of
 from generator.pipeline.store import Store
+from generator.reading import lint
+from generator.reading.evidence import look_closely
+from generator.reading.find import all_schemes, find, scheme_of
+from generator.reading.plan import Task, opened, source_of
+from generator.reading.questions import unresolved
 from generator.text import short
 from generator.words import Words
 
@@ -99,14 +100,6 @@ def unreached(task: Task) -> Outcome | None:
     except RowError:  # Reported when the row is evaluated.
         return None
     return None
-
-
-def opened(task: Task) -> Files:
-    """The files of a task, from its source.
-
-    errors: RowError, NotReachedError
-    """
-    return source_of(task.checkpoint).open(task.checkpoint, task.offline)
 
 
 def needed(task: Task) -> Mapping[str, int]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Atlas, EncodingRecord, Label, LintFinding, Outcome, Subject
-from generator.pipeline import lint
-from generator.pipeline.evaluate import all_analyses, opened, reading_of
-from generator.pipeline.evidence import look_closely
-from generator.pipeline.find import all_schemes, look, scheme_of
-from generator.pipeline.plan import Task
-from generator.pipeline.questions import unresolved
+from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
+from generator.pipeline.evaluate import all_analyses, reading_of
+from generator.reading import lint
+from generator.reading.evidence import look_closely
+from generator.reading.find import all_schemes, look, scheme_of
+from generator.reading.plan import Task, opened
+from generator.reading.questions import unresolved
 from generator.site.rankings.peers import peers_of
 
 LEADING = 3  # findings, as at the top of a page
@@ -83,16 +83,3 @@ def findings(task: Task) -> tuple[str, ...]:
     for one in statements:
         leading.setdefault(one.subject, one.finding.text)
     return tuple(dict.fromkeys(leading.values()))[:LEADING]
-
-
-def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
-    """The file with the settings of the checkpoint of ``task``, "" without one, and what the rules
-    find.
-
-    errors: RowError, NotReachedError
-    """
-    if task.problem is not None:
-        raise task.problem
-    files = opened(task)
-    file = files.config.source if files.config.settings else ""
-    return file, lint.findings(files, look_closely(files))

@@ -12,9 +12,9 @@ from generator.errors import NotReachedError, RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
 from generator.pipeline.packing import unpack
-from generator.pipeline.plan import Task
 from generator.pipeline.store import Record, Store
 from generator.pipeline.worker import Done
+from generator.reading.plan import Task
 
 Begun: TypeAlias = "Mapping[Future[Done], Task]"
 # How often the time and the memory of a row a measure of its model may take.

@@ -10,9 +10,9 @@ from generator.cache.fingerprint import of_parts
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Maker, Outcome
-from generator.pipeline.find import look
 from generator.pipeline.packing import pack, unpack
-from generator.pipeline.plan import source_of
+from generator.reading.find import look
+from generator.reading.plan import source_of
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
 

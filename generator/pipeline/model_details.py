@@ -12,9 +12,9 @@ from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.contracts import Encoding, EncodingRecord, ModelConfig, Origin
 from generator.encodings import Form, Temperature
 from generator.errors import RowError
-from generator.pipeline import lint
-from generator.pipeline.evidence import class_of, evidence, look_closely
-from generator.pipeline.precomputed import FOLDER
+from generator.precomputed import FOLDER
+from generator.reading import lint
+from generator.reading.evidence import class_of, evidence, look_closely
 
 FILE = FOLDER / "details.json"
 NOTHING: Mapping[str, Any] = {"origins": {}, "temperature": None, "layers": [], "lint": []}

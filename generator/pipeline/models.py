@@ -21,7 +21,7 @@ from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline import model_details, observed
-from generator.pipeline.find import look
+from generator.reading.find import look
 from generator.site.at_position import PositionOfModel, panel
 from generator.site.pictures.reach_bars import width_of
 

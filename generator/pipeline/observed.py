@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from generator.checkpoints.hub.known_models import file_of
 from generator.contracts import Json
-from generator.pipeline.precomputed import FOLDER
+from generator.precomputed import FOLDER
 
 FILE = FOLDER / "observed.json"
 # Every layer did what the row says; some layer did not; transformers lacks the family; its small

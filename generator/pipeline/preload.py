@@ -10,8 +10,9 @@ import sys
 from importlib import import_module
 
 from generator.libraries import config_classes
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
+from generator.pipeline import evaluate
+from generator.reading import plan
+from generator.reading.find import all_schemes
 
 DRAWING = "generator.figures.preload"
 MODELS = (

@@ -19,7 +19,7 @@ from generator.checkpoints.model.kv_cache import type_of_cache
 from generator.contracts import Json, ModelConfig
 from generator.errors import RowError
 from generator.history.words import cell
-from generator.pipeline.comparison import Side, compared
+from generator.reading.comparison import Side, compared
 from generator.text import short
 from generator.words import Words
 

@@ -14,7 +14,7 @@ from generator.cache.fingerprint import NAME as DIGESTS
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Call, Digest, Outcome
 from generator.pipeline.packing import packed, unpack_file
-from generator.pipeline.plan import Task, source_of
+from generator.reading.plan import Task, source_of
 
 MOST_BYTES = 2 * 2**30  # What the present list needs stays even beyond this.
 

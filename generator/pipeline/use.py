@@ -24,7 +24,7 @@ from generator.contracts.checkpoints import FIRST_LAYER, Scope
 from generator.errors import NotApplicableError, RowError
 from generator.figures import svg
 from generator.pipeline import failures
-from generator.pipeline.plan import Task, source_of
+from generator.reading.plan import Task, source_of
 
 # What opens as much of a model as a measure needs.
 OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[LiveStack]]] = {

@@ -12,9 +12,9 @@ from generator.cache.fingerprint import of_file
 from generator.contracts import Maker
 from generator.pipeline.evaluate import outcome_of
 from generator.pipeline.packing import pack
-from generator.pipeline.plan import Task, all_sources, source_of
 from generator.pipeline.stderr import Captured, captured
 from generator.pipeline.store import Store
+from generator.reading.plan import Task, all_sources, source_of
 
 T = TypeVar("T")
 

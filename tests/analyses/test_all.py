@@ -35,7 +35,7 @@ from generator.figures.panels import thumbnail
 from generator.figures.svg import encode, parts
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses, outcome_of
-from generator.pipeline.plan import Task
+from generator.reading.plan import Task
 from tests.forms import FORMS
 from tests.forms.usual import TABLES
 from tests.support import LABELS, checkpoint, save_folder

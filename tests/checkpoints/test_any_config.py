@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from generator.checkpoints.sources.folder import SOURCE
 from generator.errors import RowError
-from generator.pipeline.find import find
 from generator.pipeline.inspect import inspect
-from generator.pipeline.plan import Task
+from generator.reading.find import find
+from generator.reading.plan import Task
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import write_folder

@@ -14,7 +14,7 @@ from generator.checkpoints.model.resolved import given, resolved
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Json, ModelConfig
 from generator.encodings import PositionTable
-from generator.pipeline.find import look
+from generator.reading.find import look
 from tests.support import DictFiles
 
 # Raffel et al. 2020 (arXiv 1910.10683, section 2.1): 32 buckets in both stacks; the small model has

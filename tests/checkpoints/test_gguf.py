@@ -22,7 +22,7 @@ from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Array
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests import inline, tiny
 from tests.gguf_files import close, files, header_of, renamed, weights, write
 from tests.hub_server import Repository, serving

@@ -16,9 +16,9 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding
-from generator.pipeline.evidence import look_closely
-from generator.pipeline.find import find
-from generator.pipeline.questions import unresolved
+from generator.reading.evidence import look_closely
+from generator.reading.find import find
+from generator.reading.questions import unresolved
 from tests.gguf_files import write
 
 Settings = dict[str, Any]

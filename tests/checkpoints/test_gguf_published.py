@@ -18,7 +18,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Layer
 from generator.encodings import Form, Rotation
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.built import ROOT
 from tests.gguf_files import write
 from tests.synthetic import write_folder

@@ -23,7 +23,7 @@ from generator.checkpoints.files.weights import Choice
 from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.pipeline.find import find
+from generator.reading.find import find
 from generator.schemes.rotary import SCHEME
 from tests.gguf_files import write
 

@@ -25,7 +25,7 @@ from generator.contracts import (
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests import tiny
 from tests.built import ROOT
 from tests.support import DictFiles, checkpoint, save_model, subject

@@ -14,7 +14,7 @@ from generator.checkpoints.model.kv_cache import BYTES, CachedLayers, kv_cache, 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Files, ModelConfig
-from generator.pipeline.find import look
+from generator.reading.find import look
 from tests.tiny import build
 
 # Bytes of a position in bf16.

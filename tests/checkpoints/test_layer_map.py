@@ -11,7 +11,7 @@ import pytest
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Layer
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import DictFiles
 
 

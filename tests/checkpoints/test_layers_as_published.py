@@ -9,7 +9,7 @@ from typing import Any
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import EncodingRecord, Layer
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import DictFiles
 
 CONFIGS = Path(__file__).parents[2] / "generator" / "models"

@@ -15,7 +15,7 @@ from transformers.masking_utils import create_sliding_window_causal_mask
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Layer, ModelConfig
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import DictFiles
 
 N = 40

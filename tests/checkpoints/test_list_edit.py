@@ -6,7 +6,7 @@ import pytest
 
 from generator.checkpoints import list_edit, list_file
 from generator.errors import RefusedError
-from generator.pipeline.plan import all_sources
+from generator.reading.plan import all_sources
 
 OLD, NEW = "a" * 40, "b" * 40
 LIST = f"""\

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from generator.checkpoints import list_file, list_row
 from generator.contracts import Checkpoint, UseOptions, paper_address
 from generator.errors import RefusedError
-from generator.pipeline import plan
+from generator.reading import plan
 from generator.text import slugify
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from generator.contracts import UseOptions, UseResult
 from generator.contracts.checkpoints import MOST_PARAMETERS, Scope
 from generator.errors import NotApplicableError
 from generator.pipeline import use
-from generator.pipeline.plan import Task
+from generator.reading.plan import Task
 from tests import tiny
 from tests.analyses.of_models.stacks import model, stack_of
 from tests.support import checkpoint

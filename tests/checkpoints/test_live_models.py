@@ -24,7 +24,7 @@ from generator.checkpoints.model.live.stack import LENGTHS
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.contracts import Checkpoint, UseOptions
 from generator.errors import NotApplicableError, RowError
-from generator.pipeline.plan import all_sources, source_of
+from generator.reading.plan import all_sources, source_of
 from tests import gguf_files, tiny
 from tests.analyses.of_models.stacks import attention, stack_of
 from tests.built import ROOT

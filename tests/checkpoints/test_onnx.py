@@ -19,7 +19,7 @@ from generator.checkpoints.sources import folder
 from generator.contracts import WeightsFile
 from generator.errors import RowError
 from generator.numerics.arrays import Array
-from generator.pipeline.find import find
+from generator.reading.find import find
 from generator.text import significant
 from tests import inline
 from tests.checkpoints.onnx_files import exported, model, opened, renamed, tensors_of

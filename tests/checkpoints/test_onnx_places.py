@@ -14,7 +14,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.numerics.arrays import Array
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.checkpoints.onnx_files import exported, model, opened, tensors_of
 
 RANDOM = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generator.checkpoints.model.open_questions import open_questions
-from generator.pipeline.find import all_schemes, find
+from generator.reading.find import all_schemes, find
 from tests.support import DictFiles
 
 BERT = {"model_type": "bert", "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}

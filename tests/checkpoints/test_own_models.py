@@ -30,8 +30,8 @@ from generator.checkpoints.sources.folder import SOURCE
 from generator.contracts import Checkpoint, Encoding, Files
 from generator.encodings import Form
 from generator.errors import RowError
-from generator.pipeline import plan
-from generator.pipeline.find import find
+from generator.reading import plan
+from generator.reading.find import find
 from tests import gguf_files, inline
 from tests.checkpoints import onnx_files
 from tests.hub_server import Repository, serving

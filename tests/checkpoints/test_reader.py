@@ -23,7 +23,7 @@ from generator.checkpoints.model.position_tables import stored_tables
 from generator.encodings import sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Array
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import DictFiles, Planted, save_folder
 
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)

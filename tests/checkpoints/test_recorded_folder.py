@@ -12,7 +12,7 @@ import pytest
 from generator.cache.fingerprint import of_file
 from generator.checkpoints.sources import folder
 from generator.contracts import Call, Checkpoint
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import checkpoint, save_folder
 
 # rows of 4 KiB: a table, and the word vectors beside it, of 1 GiB, which need no room on disk

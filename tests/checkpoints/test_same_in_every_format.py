@@ -19,7 +19,7 @@ from generator.contracts import Subject
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests import gguf_files
 from tests.built import ROOT
 from tests.checkpoints import onnx_files

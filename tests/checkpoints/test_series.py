@@ -15,7 +15,7 @@ from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint
 from generator.errors import NotReachedError, RowError
-from generator.pipeline import plan
+from generator.reading import plan
 from tests.hub_server import Answer, Repository, Trouble, client_of, refusal, serving
 from tests.support import checkpoint
 

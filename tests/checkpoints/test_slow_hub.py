@@ -19,7 +19,8 @@ from generator.checkpoints.hub.repository import Repository as HubFiles
 from generator.checkpoints.sources import hub as source
 from generator.contracts import Checkpoint, Source
 from generator.errors import NotReachedError
-from generator.pipeline import evaluate, plan
+from generator.pipeline import evaluate
+from generator.reading import plan
 from tests import hub_server
 from tests.hub_server import NOBODY, Answer, Hub, Repository, Trouble, client_of, refusal, serving
 from tests.support import checkpoint

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.errors import RowError
-from generator.pipeline.find import find
+from generator.reading.find import find
 from tests.support import Planted, save_folder
 
 CONFIG = {"model_type": "bert"}

@@ -10,7 +10,7 @@ from generator.checkpoints.files.weights import ANY, Choice
 from generator.contracts import Outcome
 from generator.errors import RowError
 from generator.pipeline import evaluate
-from generator.pipeline.plan import Task
+from generator.reading.plan import Task
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, Contents, write_folder
 

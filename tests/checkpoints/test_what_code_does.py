@@ -16,8 +16,8 @@ from generator.contracts import Encoding, Json, ModelConfig
 from generator.encodings import Form, PositionTable, Rotation, Temperature
 from generator.errors import RowError
 from generator.pipeline.evaluate import outcome_of
-from generator.pipeline.find import look
-from generator.pipeline.plan import plan
+from generator.reading.find import look
+from generator.reading.plan import plan
 from tests.support import checkpoint
 
 SIZES: Json = {

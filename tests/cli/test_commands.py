@@ -25,8 +25,8 @@ from generator.cli.progress import STAGES, Build, reporting
 from generator.cli.serving import for_this_machine, not_found
 from generator.cli.terminal import Terminal
 from generator.pipeline import local_pool
-from generator.pipeline.find import all_schemes
 from generator.pipeline.jobs import Event, JobStage, Models
+from generator.reading.find import all_schemes
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving

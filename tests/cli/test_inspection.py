@@ -24,9 +24,9 @@ from generator.cli.terminal import Terminal
 from generator.contracts import Encoding, Layer, Outcome, Provenance
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
 from generator.pipeline.inspect import Inspected
-from generator.pipeline.plan import Task
+from generator.reading.find import all_schemes
+from generator.reading.plan import Task
 from tests import inline
 from tests.support import checkpoint, flowing
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list

@@ -11,7 +11,7 @@ import torch
 
 from generator.checkpoints import list_file
 from generator.cli import own_runs
-from generator.pipeline import plan
+from generator.reading import plan
 from tests import inline
 from tests.synthetic import NOTHING, ROTATION, TABLE, WORDLESS, write_folder
 

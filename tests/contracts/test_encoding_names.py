@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, names
 from generator.encodings import NoEncoding
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from tests.support import checkpoint
 
 SCHEMES = all_schemes()

@@ -14,8 +14,8 @@ from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.contracts import Analysis, Result, Scheme
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
 from generator.pipeline.use import all_uses
+from generator.reading.find import all_schemes
 from tests.analyses.of_models.stacks import N_WORDS, model, stack_of
 from tests.analyses.of_models.test_oracles import LLAMA
 from tests.analyses.test_all import CASES, result_of

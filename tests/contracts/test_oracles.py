@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
+from generator import precomputed
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import (
     Atlas,
@@ -27,9 +28,8 @@ from generator.contracts import (
 from generator.contracts.oracles import VERSIONS, Check, check
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
-from generator.pipeline import precomputed
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes, find
+from generator.reading.find import all_schemes, find
 from generator.site.html.escape import literal
 from generator.site.pages import checked
 from tests.site.test_comparing import rendered

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generator.errors import RowError
-from generator.pipeline.plan import plan
+from generator.reading.plan import plan
 from tests import inline
 from tests.hub_server import NOBODY, Repository, serving
 from tests.support import checkpoint

@@ -18,8 +18,8 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
-from generator.pipeline.comparison import Side, compared
 from generator.pipeline.drafts import drafted
+from generator.reading.comparison import Side, compared
 from tests.gguf_files import write
 
 Settings = dict[str, Any]

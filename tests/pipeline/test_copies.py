@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from generator.contracts import Outcome
-from generator.pipeline import copies, plan
+from generator.pipeline import copies
+from generator.reading import plan
 from generator.site.pictures.badges import badge
 from tests import inline
 from tests.hub_server import Repository, serving

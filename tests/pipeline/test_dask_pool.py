@@ -16,10 +16,11 @@ from time import sleep
 import pytest
 
 from generator.errors import RefusedError
-from generator.pipeline import dask_pool, jobs, local_pool, plan, versions
+from generator.pipeline import dask_pool, jobs, local_pool, versions
 from generator.pipeline.executor import Executor
 from generator.pipeline.packing import pack
 from generator.pipeline.store import Store
+from generator.reading import plan
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import Deadly, checkpoint

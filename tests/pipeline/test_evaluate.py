@@ -11,8 +11,9 @@ import pytest
 
 from generator.contracts import Analysis, Checkpoint, Reading
 from generator.figures import svg
-from generator.pipeline import evaluate, failures, plan
-from generator.pipeline.find import all_schemes, find
+from generator.pipeline import evaluate, failures
+from generator.reading import plan
+from generator.reading.find import all_schemes, find
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 

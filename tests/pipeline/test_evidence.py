@@ -19,9 +19,9 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults, quietly
 from generator.contracts import Encoding, Files, Origin
 from generator.libraries import config_classes
-from generator.pipeline import evidence as evidence_module
-from generator.pipeline.evidence import evidence, look_closely
-from generator.pipeline.questions import unresolved
+from generator.reading import evidence as evidence_module
+from generator.reading.evidence import evidence, look_closely
+from generator.reading.questions import unresolved
 from tests.gguf_files import write
 
 Settings = dict[str, Any]

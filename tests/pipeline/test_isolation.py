@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas, Outcome, Result
-from generator.pipeline import evaluate, plan, worker
+from generator.pipeline import evaluate, worker
+from generator.reading import plan
 from generator.site.data import lesson
 from tests import inline
 from tests.synthetic import ROTATION, TABLE, write_folder, write_list

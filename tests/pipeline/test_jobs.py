@@ -27,12 +27,13 @@ from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
-from generator.pipeline import evaluate, local_pool, plan, worker
 from generator.pipeline import jobs as pipeline_jobs
+from generator.pipeline import local_pool, worker
 from generator.pipeline.artifacts import Artifacts
-from generator.pipeline.find import find
 from generator.pipeline.packing import pack
 from generator.pipeline.store import Store
+from generator.reading import plan
+from generator.reading.find import find
 from tests.inline import Inline
 from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
@@ -141,7 +142,7 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(
     with local_pool.processes(jobs=1) as pool:
         kernel = pool.submit(_stored_kernel, store, done.key).result()
         assert pool.submit(_large_libraries).result() == b""
-    assert kernel == find(evaluate.opened(plan.Task(row, offline=True)))[0].form.kernel(8).tobytes()
+    assert kernel == find(plan.opened(plan.Task(row, offline=True)))[0].form.kernel(8).tobytes()
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from generator import precomputed
 from generator.checkpoints.hub.known_models import FOLDER, known_model
-from generator.pipeline import models, precomputed
+from generator.pipeline import models
 
 SHIPPED = {
     row["id"]: row

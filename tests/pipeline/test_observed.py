@@ -7,8 +7,9 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.layers_coverage import by_config_alone, compare, with_tensors
+from generator import precomputed
 from generator.checkpoints.hub.known_models import known_model, known_models
-from generator.pipeline import models, observed, precomputed
+from generator.pipeline import models, observed
 
 SHIPPED = json.loads(observed.FILE.read_text(encoding="utf-8"))
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from generator import precomputed
 from generator.checkpoints.hub.known_models import known_models
 from generator.libraries import config_classes
-from generator.pipeline import find, model_details, models, precomputed
+from generator.pipeline import model_details, models
+from generator.reading import find
 
 SOME, SOME_MODELS = 80, 10  # Every so many types, or models, are looked at where not all are.
 

@@ -19,9 +19,10 @@ from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, R
 from generator.encodings import PositionTable
 from generator.figures.svg import encode
 from generator.numerics.arrays import Array
-from generator.pipeline import evaluate, plan
+from generator.pipeline import evaluate
 from generator.pipeline.packing import RECORDS, pack, unpack
 from generator.pipeline.store import Store
+from generator.reading import plan
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
 

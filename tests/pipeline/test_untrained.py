@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from generator import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
 from generator.contracts import ModelConfig
-from generator.pipeline import plan, precomputed
-from generator.pipeline.find import find, is_untrained
+from generator.reading import plan
+from generator.reading.find import find, is_untrained
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, Contents, write_folder
@@ -91,7 +92,7 @@ def test_a_type_whose_code_trains_an_encoding_is_not_among_them() -> None:
 
 
 def test_without_the_shipped_types_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.pipeline.find._untrained", frozenset)
+    monkeypatch.setattr("generator.reading.find._untrained", frozenset)
     assert not is_untrained(config())
 
 

@@ -18,8 +18,8 @@ from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.pair_order import pair_order, stated_orders
 from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
-from generator.pipeline import lint
-from generator.pipeline.evidence import look_closely
+from generator.reading import lint
+from generator.reading.evidence import look_closely
 from generator.rules.base_and_context import first_negative
 from tests.support import save_folder
 

@@ -11,7 +11,7 @@ import pytest
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
-from generator.pipeline.find import all_schemes, find
+from generator.reading.find import all_schemes, find
 from tests.support import DictFiles
 
 BANK = "foo.pos_bank"
@@ -41,7 +41,7 @@ def with_bank(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def add(**members: Any) -> None:
         bank = {"key": "bank", "order": 1000, "find_last": None, "find": lambda _: [], **members}
         scheme = replace(own[0], **bank)
-        monkeypatch.setattr("generator.pipeline.find.all_schemes", lambda: (*own, scheme))
+        monkeypatch.setattr("generator.reading.find.all_schemes", lambda: (*own, scheme))
 
     return add
 

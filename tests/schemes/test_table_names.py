@@ -12,7 +12,7 @@ from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.table_names import NAMES, TABLE, question
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
 from generator.numerics.arrays import Array
-from generator.pipeline.find import all_schemes, find
+from generator.reading.find import all_schemes, find
 from tests.support import DictFiles, form_of
 
 PREFIXES = ("", "module.", "_orig_mod.", "model.", "state_dict.", "module._orig_mod.model.")

@@ -11,7 +11,7 @@ from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import Encoding, Json
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import Array
-from generator.pipeline.find import all_schemes, find
+from generator.reading.find import all_schemes, find
 from tests import tiny
 from tests.support import DictFiles, form_of
 

@@ -28,8 +28,9 @@ from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_f
 from generator.errors import NotApplicableError
 from generator.figures.svg import encode
 from generator.numerics.arrays import frozen
-from generator.pipeline import evaluate, plan
-from generator.pipeline.find import all_schemes
+from generator.pipeline import evaluate
+from generator.reading import plan
+from generator.reading.find import all_schemes
 from generator.site import pages
 from generator.site.html.escape import literal
 from generator.site.materials import OURS

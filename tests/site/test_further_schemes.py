@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from generator.contracts.oracles import VERSIONS
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.resources import ROOT
 from tests.support import flowing
 

@@ -27,7 +27,8 @@ from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.history import changes
 from generator.numerics import linear_probes
-from generator.pipeline import local_pool, plan
+from generator.pipeline import local_pool
+from generator.reading import plan
 from generator.resources import PACKAGE, ROOT
 from generator.site.data import schema_words
 from generator.site.html import mkdocs_build

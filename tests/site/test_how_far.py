@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
 from generator.pipeline import models as published
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.data.reach import SightRow, sight_rows
 from generator.site.pages import how_far
 from generator.site.pictures.reach_bars import along

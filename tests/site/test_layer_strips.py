@@ -7,7 +7,7 @@ import pytest
 
 from generator.contracts import EncodingRecord, Layer, Provenance
 from generator.contracts.layer_map import Mixer
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.pictures.layer_strips import COLOURS, KINDS, layer_strips
 
 SLIDING = Layer(

@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas, Metric, Outcome, Result
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.pages import analysis as page_kind
 from tests.site.test_comparing import outcome, rendered, table
 from tests.support import flowing

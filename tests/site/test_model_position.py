@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
 from generator.pipeline import models as published
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.data import files, models
 from generator.site.data.positions import positions
 from generator.site.pages import model_position

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from generator.pipeline import evaluate, failures, plan
+from generator.pipeline import evaluate, failures
+from generator.reading import plan
 from tests import inline
 from tests.built import contents
 from tests.support import checkpoint

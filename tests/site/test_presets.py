@@ -19,7 +19,7 @@ from generator.contracts import (
 from generator.contracts.checkpoints import Modality
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.compare.data import sorted_values
 from generator.site.compare.presets import Preset, presets
 from tests.support import checkpoint

@@ -22,7 +22,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.pages import analysis as page_kind
 from generator.site.pictures.dot_plot import MOST, DotPlot, dot_plot
 from generator.site.rankings.order import Ranking, ranking_of

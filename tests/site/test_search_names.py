@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from generator.contracts import EncodingRecord, Fact, Outcome, Provenance
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.search_names import FIRST, SearchNames, of_checkpoint, of_scheme
 from tests.site.test_comparing import every_page, rendered, table
 from tests.site.test_comparing import outcome as with_numbers

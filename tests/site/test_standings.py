@@ -24,7 +24,7 @@ from generator.contracts import (
 )
 from generator.encodings import PositionTable, Rotation, sinusoid
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.rankings.peers import (
     FIRST,
     Spread,

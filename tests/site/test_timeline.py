@@ -8,7 +8,7 @@ import pytest
 
 from generator.contracts import Atlas
 from generator.figures import svg
-from generator.pipeline.find import all_schemes
+from generator.reading.find import all_schemes
 from generator.site.data.models import FEWEST_OF_A_YEAR, dated_models
 from generator.site.pages import timeline
 from tests.site.test_comparing import rendered

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
+from generator.checkpoints.model import origins
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
     Analysis,
@@ -28,7 +29,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.site import in_use as use
-from generator.site import origins, relatives
+from generator.site import relatives
 from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.data.models import pages_of_models

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
+from generator.checkpoints.model.origins import rotation_in_words
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.figures.style import REFERENCE, SERIES
-from generator.text import enumerated, number, pattern, plural, significant
+from generator.text import enumerated, pattern, plural
 from generator.words import Words
 
 WORDS = Words("words/layers.jinja")
@@ -133,20 +133,6 @@ def layer_strips(
 def described(title: str, parameters: Json) -> str:
     """An encoding in words, by the title of its scheme and what defines its rotation."""
     return f"{title}: {rotation_in_words(parameters)}" if "base" in parameters else title
-
-
-def rotation_in_words(parameters: Json) -> str:
-    """What defines a rotation."""
-    scaling: Any = parameters["scaling"]
-    rule = "" if scaling is None else f", {scaling['rope_type']} scaling"
-    factor = (
-        ""
-        if parameters["attention_factor"] == 1.0
-        else f", factor {significant(parameters['attention_factor'], 4)}"
-    )
-    of_head = f" of {size}" if (size := parameters["head_dim"]) else ""
-    components = f"{parameters['rotary_dim']}{of_head} components"
-    return f"base {number(parameters['base'])}, {components}{rule}{factor}"
 
 
 def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:

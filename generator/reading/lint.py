@@ -7,9 +7,10 @@ from generator import rules
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Examined, Files, LintFinding, Rule, discovery
 from generator.errors import RowError
-from generator.pipeline.evidence import evidence
-from generator.pipeline.find import Found, all_schemes
-from generator.pipeline.questions import unread_keys
+from generator.reading.evidence import evidence, look_closely
+from generator.reading.find import Found, all_schemes
+from generator.reading.plan import Task, opened
+from generator.reading.questions import unread_keys
 
 LEVELS = ("error", "warning", "note")
 
@@ -44,3 +45,16 @@ def _examined(files: Files, found: Found) -> Examined:
     )  # fmt: skip
     is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
     return Examined(files, found.all, layers, followed, unread_keys(files, found), is_open)
+
+
+def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
+    """The file with the settings of the checkpoint of ``task``, "" without one, and what the rules
+    find.
+
+    errors: RowError, NotReachedError
+    """
+    if task.problem is not None:
+        raise task.problem
+    files = opened(task)
+    file = files.config.source if files.config.settings else ""
+    return file, findings(files, look_closely(files))

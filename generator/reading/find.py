@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from generator import schemes
+from generator import precomputed, schemes
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import CONFIG
@@ -23,7 +23,6 @@ from generator.contracts import Encoding, Files, ModelConfig, Scheme, discovery,
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 from generator.libraries import config_classes
-from generator.pipeline import precomputed
 
 NOT_LOOKED_THROUGH = (
     "The encodings in its weights are unknown, because transformers builds no model of this config"

@@ -19,7 +19,7 @@ from generator.contracts.model_config import ROPE, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.libraries import config_classes
-from generator.pipeline.find import Found, all_schemes, find, look
+from generator.reading.find import Found, all_schemes, find, look
 from generator.schemes.rotary import FACTOR_TENSORS
 
 # Of a rotation: its rule as it is given, and what follows from it.

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from generator.resources import PACKAGE
 
-FOLDER = PACKAGE / "pipeline/precomputed"
+FOLDER = PACKAGE / "precomputed"
 VERSIONS = "versions"  # of the libraries with which the files beside it were made
 MODELS, UNTRAINED, PUBLISHED = "models", "untrained", "published"
 # The libraries on which each depends, by its name as an artifact.

@@ -11,7 +11,7 @@ from pathlib import Path
 from generator.checkpoints import adapters, sources
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
-from generator.contracts import Checkpoint, Source, discovery
+from generator.contracts import Checkpoint, Files, Source, discovery
 from generator.errors import NotReachedError, RowError
 
 AT_ONCE = 64  # Rows whose source is asked at the same time: each answer is waited for.
@@ -105,3 +105,11 @@ def _responds(source: Source) -> bool:
     except NotReachedError:
         return False
     return True
+
+
+def opened(task: Task) -> Files:
+    """The files of a task, from its source.
+
+    errors: RowError, NotReachedError
+    """
+    return source_of(task.checkpoint).open(task.checkpoint, task.offline)

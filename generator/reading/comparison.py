@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.pair_order import pair_order
@@ -31,13 +32,10 @@ from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
-from generator.pipeline.evaluate import opened
-from generator.pipeline.evidence import evidence, look_closely
-from generator.pipeline.find import Found, all_schemes, scheme_of
-from generator.pipeline.plan import Task
-from generator.pipeline.questions import parts_not_understood, unread_keys
-from generator.site import origins
-from generator.site.pictures.layer_strips import rotation_in_words
+from generator.reading.evidence import evidence, look_closely
+from generator.reading.find import Found, all_schemes, scheme_of
+from generator.reading.plan import Task, opened
+from generator.reading.questions import parts_not_understood, unread_keys
 from generator.text import times
 from generator.words import Words
 
@@ -343,7 +341,7 @@ def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str
     of_each = list(dict.fromkeys(origins.of_parameter(record, name) for name in known))
     return WORDS(
         "rotation_of",
-        text=rotation_in_words(record.parameters),
+        text=origins.rotation_in_words(record.parameters),
         origins=of_each,
         tensor=record.provenance.tensor,
     )
