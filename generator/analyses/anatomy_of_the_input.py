@@ -370,10 +370,7 @@ def _mean_norms(arrays: Arrays) -> dict[str, float]:
 
 ANALYSIS = Analysis(
     key="anatomy_of_the_input",
-    title=WORDS("title"),
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),

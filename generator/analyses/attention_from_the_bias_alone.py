@@ -159,9 +159,6 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=76,
     headlines=(Headline("locality", *WORDS.headline("locality")),),

@@ -270,9 +270,6 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="bias_by_offset",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=70,
     answer=Headline("near_heads", *WORDS.headline("near_heads")),

@@ -131,9 +131,6 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 
 ANALYSIS = Analysis(
     key="bias_by_patch_offset",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=72,
     answer=Headline("near_heads", *WORDS.headline("near_heads")),

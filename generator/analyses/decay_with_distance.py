@@ -434,9 +434,6 @@ def decay_over_all(result: Result) -> tuple[Array, Array]:
 
 ANALYSIS = Analysis(
     key="decay_with_distance",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="place",
     order=85,
     headlines=(

@@ -151,9 +151,6 @@ def _varies(result: Result) -> bool:
 
 ANALYSIS = Analysis(
     key="effect_of_scaling",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     order=84,

@@ -297,9 +297,6 @@ def _at_distances(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="exponential_decay",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=75,
     answer=Headline("median", *WORDS.headline("median")),

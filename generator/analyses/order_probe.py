@@ -236,9 +236,6 @@ def _ends(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="order_probe",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=68,
     headlines=(Headline("error", *WORDS.headline("error")),),

@@ -230,10 +230,7 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="position_probe",
-    title=WORDS("title"),
     feels_steps=True,
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=66,
     headlines=(Headline("ridge", *WORDS.headline("ridge")),),

@@ -207,10 +207,7 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="positions_and_words",
-    title=WORDS("title"),
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=69,
     answer=Headline("overlap", *WORDS.headline("overlap")),

@@ -318,9 +318,6 @@ placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T
 
 ANALYSIS = Analysis(
     key="principal_components",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=64,
     answer=Headline("turns", *WORDS.headline("turns")),

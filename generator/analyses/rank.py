@@ -198,11 +198,8 @@ DIRECTIONS = Headline("within_for_90", *WORDS.headline("within_for_90"))
 
 ANALYSIS = Analysis(
     key="rank",
-    title=WORDS("title"),
     feels_steps=True,
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=62,
     headlines=(

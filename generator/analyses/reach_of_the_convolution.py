@@ -86,9 +86,6 @@ def _strength(result: Result) -> tuple[Array, Array]:
 
 ANALYSIS = Analysis(
     key="reach_of_the_convolution",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=88,
     answer=Headline("half", *WORDS.headline("half")),

@@ -168,9 +168,6 @@ def _profile(result: Result) -> tuple[Array, Array]:
 
 ANALYSIS = Analysis(
     key="rotation_by_offset",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=80,
     headlines=(

@@ -394,9 +394,6 @@ def _to_123_and_from_130(form: PositionTable) -> list[float]:
 
 ANALYSIS = Analysis(
     key="seams",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=53,
     answer=Headline("depth", *WORDS.headline("depth")),

@@ -196,9 +196,6 @@ def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
 
 ANALYSIS = Analysis(
     key="similarity_by_distance",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=52,
     answer=Headline("invariance", *WORDS.headline("invariance")),

@@ -119,11 +119,8 @@ def draw(results: Results) -> Figure:
 
 ANALYSIS = Analysis(
     key="similarity_of_dimensions",
-    title=WORDS("title"),
     feels_steps=True,
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=60,
     answer=Headline("size", *WORDS.headline("size")),

@@ -193,9 +193,6 @@ def _edges(axes: Axes, which: str, patches: Array, side: int) -> None:
 
 ANALYSIS = Analysis(
     key="similarity_of_patches",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=55,
     answer=Headline("across", *WORDS.headline("across")),

@@ -83,9 +83,6 @@ def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator
 
 ANALYSIS = Analysis(
     key="similarity_of_positions",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=50,
     headlines=(Headline("adjacent", *WORDS.headline("adjacent")),),

@@ -180,10 +180,7 @@ def draw(results: Results) -> Figure:
 
 ANALYSIS = Analysis(
     key="single_dimensions",
-    title=WORDS("title"),
     feels_steps=True,
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=40,
     answer=Headline("roughness", *WORDS.headline("roughness")),

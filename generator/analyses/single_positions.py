@@ -159,10 +159,7 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="single_positions",
-    title=WORDS("title"),
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=30,
     answer=Headline("word_ratio", *WORDS.headline("word_ratio")),

@@ -254,9 +254,6 @@ AMPLITUDES = Curves(
 
 ANALYSIS = Analysis(
     key="spectrum",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=45,
     answer=Headline("slow", *WORDS.headline("slow")),

@@ -111,9 +111,6 @@ FACTORS = Curves(
 
 ANALYSIS = Analysis(
     key="temperature_by_position",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=90,
     answer=Headline("last", *WORDS.headline("last")),

@@ -197,10 +197,7 @@ ENERGY_BY_DIMENSIONS = Curves(
 
 ANALYSIS = Analysis(
     key="vector_norms",
-    title=WORDS("title"),
     about="values",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="measure",
     order=35,
     headlines=(Headline("spread", *WORDS.headline("spread")),),

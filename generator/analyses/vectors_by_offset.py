@@ -133,9 +133,6 @@ BY_OFFSET = Curves(
 
 ANALYSIS = Analysis(
     key="vectors_by_offset",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=74,
     answer=Headline("sides", *WORDS.headline("sides")),

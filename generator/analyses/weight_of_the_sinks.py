@@ -117,9 +117,6 @@ def _medians(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="weight_of_the_sinks",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=89,
     answer=Headline("share", *WORDS.headline("share")),

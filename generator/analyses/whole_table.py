@@ -200,10 +200,7 @@ def _summary(result: Result) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     key="whole_table",
-    title=WORDS("title"),
     about="structure",
-    question=WORDS("question"),
-    source=WORDS("source"),
     stage="see",
     order=20,
     forms=(PositionTable,),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -14,6 +15,7 @@ from generator.contracts.oracle import Oracle
 from generator.contracts.runs import Run, Series
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -425,10 +427,20 @@ class Picture:
 
     caption: str
     how_to_read: str
-    numbers: Callable[[], Numbers]
     alt: str
+    numbers: Callable[[], Numbers]
     draw: "Callable[[Numbers], Drawing]"
     card: Callable[[Numbers], Array]
+
+    @classmethod
+    def of(cls, words: Words, **made: Any) -> "Picture":
+        """The picture whose texts are those of a template."""
+        return cls(
+            caption=words("picture_caption"),
+            how_to_read=words("picture_how_to_read"),
+            alt=words("picture_alt"),
+            **made,
+        )
 
 
 @dataclass(frozen=True)
@@ -444,7 +456,7 @@ class Scheme:
     find_last: returns further encodings once every scheme has found its own: guesses, from tensors
         that nobody claims, and what is computed where nothing is stored
     asks: returns a sentence on each encoding that settings ask for and that is not understood
-    words: values of ``position_embedding_type`` in config.json that ask for it
+    asked_by: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
         are learned where a tensor does
@@ -453,11 +465,8 @@ class Scheme:
     """
 
     key: str
-    title: str
     also: tuple[str, ...]
-    summary: str
     acts_in: ActsIn
-    looked_for: str
     order: int
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
@@ -465,11 +474,31 @@ class Scheme:
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
     asks: Callable[[Files], Iterable[str]] = lambda _: ()
     oracles: tuple[Oracle, ...] = ()
-    words: tuple[str, ...] = ()
+    asked_by: tuple[str, ...] = ()
     tells_position: bool = True
     by_formula: bool = False
     plural: str = "encodings of this scheme"
     paper: str = ""
+
+    @property
+    def words(self) -> Words:
+        """The texts and sentences of its template."""
+        return Words(f"schemes/{self.key}.md.jinja")
+
+    @cached_property
+    def title(self) -> str:
+        """Its title."""
+        return self.words("title")
+
+    @cached_property
+    def summary(self) -> str:
+        """What it does, in a sentence."""
+        return self.words("summary")
+
+    @cached_property
+    def looked_for(self) -> str:
+        """Completes the sentence “none found; looked for …”."""
+        return self.words("looked_for")
 
     @property
     def year(self) -> int | None:

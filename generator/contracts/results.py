@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from generator.contracts.oracle import Oracle
 from generator.contracts.subjects import FormT, Subject, subject_of
 from generator.encodings import Form
 from generator.numerics.arrays import Array
+from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -295,9 +296,6 @@ class Analysis:
     """
 
     key: str
-    title: str
-    question: str
-    source: str
     order: int
     compute: Callable[[Any], Result]
     figures: tuple[FigureSpec, ...]
@@ -320,6 +318,26 @@ class Analysis:
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
     sentence: Callable[[Results], str] = lambda _: ""
+
+    @property
+    def words(self) -> Words:
+        """The texts and sentences of its template."""
+        return Words(f"analyses/{self.key}.md.jinja")
+
+    @cached_property
+    def title(self) -> str:
+        """Its title."""
+        return self.words("title")
+
+    @cached_property
+    def question(self) -> str:
+        """What it asks."""
+        return self.words("question")
+
+    @cached_property
+    def source(self) -> str:
+        """What its measures are from."""
+        return self.words("source")
 
     @property
     def answering(self) -> Headline | None:

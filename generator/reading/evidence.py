@@ -217,7 +217,7 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
 def _agrees(value: object, found: Effects) -> bool:
     """Whether a setting names a scheme that was found, or the absence of others."""
     schemes = [scheme for scheme in all_schemes() if any(scheme.key in key for key in found)]
-    return value in (True, "absolute") or any(value in scheme.words for scheme in schemes)
+    return value in (True, "absolute") or any(value in scheme.asked_by for scheme in schemes)
 
 
 def _takes(known: Json, name: str) -> bool:

@@ -115,7 +115,7 @@ def _is_guess(files: Files, encoding: Encoding[Form]) -> bool:
     if not config.settings or encoding.provenance.tensor is not None or is_read(config, encoding):
         return False
     words = {config.anywhere.text(name) for name in TYPE}
-    return words.isdisjoint(scheme_of(encoding).words)
+    return words.isdisjoint(scheme_of(encoding).asked_by)
 
 
 @dataclass(frozen=True)

@@ -152,11 +152,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
 )
@@ -164,18 +162,15 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="alibi",
-    title=WORDS("title"),
     paper="2108.12409",
     plural="encodings by ALiBi",
     also=("attention with linear biases",),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=50,
     find=find,
     claims=re.compile(r"alibi", re.IGNORECASE),
     picture=PICTURE,
-    words=("alibi",),
+    asked_by=("alibi",),
     oracles=(
         Oracle(
             "Slopes of 8 heads (printed as powers of 1/2)",

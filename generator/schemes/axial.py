@@ -96,11 +96,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["joined"],
 )
@@ -108,13 +106,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="axial",
-    title=WORDS("title"),
     paper="1912.12180",
     plural="axial tables",
     also=("axial position embedding (Reformer)",),
-    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=WORDS("looked_for"),
     order=12,
     find=find,
     picture=PICTURE,

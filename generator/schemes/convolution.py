@@ -99,11 +99,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["offsets"],
 )
@@ -111,13 +109,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="convolution",
-    title=WORDS("title"),
     paper="1904.11660",
     plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
-    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=WORDS("looked_for"),
     order=38,
     find=find,
     picture=PICTURE,

@@ -149,11 +149,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["later"][::20]),
 )
@@ -161,15 +159,12 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="deberta",
-    title=WORDS("title"),
     paper="2006.03654",
     also=(
         "relative position embedding of DeBERTa",
         "content-to-position and position-to-content attention",
     ),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=32,
     find=find,
     picture=PICTURE,

@@ -88,11 +88,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["both"],
 )
@@ -100,12 +98,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="decomposed",
-    title=WORDS("title"),
     paper="2112.01526",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=64,
     find=find,
     picture=PICTURE,

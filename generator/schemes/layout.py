@@ -100,11 +100,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["looked_up"],
 )
@@ -112,12 +110,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="layout",
-    title=WORDS("title"),
     paper="1912.13318",
     also=("2-D position embedding (LayoutLM)",),
-    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=WORDS("looked_for"),
     order=14,
     find=find,
     picture=PICTURE,

@@ -61,11 +61,9 @@ def _draw(numbers: Numbers) -> Figure:
     return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token", "step", "weight"), square=True)
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["attention"],
 )
@@ -73,12 +71,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="none",
-    title=WORDS("title"),
     paper="2203.16634",
     also=("NoPE (attention layers without position)",),
-    summary=WORDS("summary"),
     acts_in="",
-    looked_for=WORDS("looked_for"),
     order=90,
     find=find,
     picture=PICTURE,

@@ -97,11 +97,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["shares"],
 )
@@ -109,12 +107,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="sink",
-    title=WORDS("title"),
     paper="2309.17453",
     also=("learned sinks", "softmax with an extra logit"),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=95,
     find=find,
     picture=PICTURE,

@@ -132,11 +132,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["factor"][None, ::8],
 )
@@ -144,12 +142,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="temperature",
-    title=WORDS("title"),
     paper="2501.19399",
     also=("temperature tuning", "log-n scaling"),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=96,
     find=find,
     picture=PICTURE,

@@ -274,9 +274,6 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="heads",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=20,
     subject="model",
     units={"previous": "%", "next": "%", "first": "%", "none": "%"},

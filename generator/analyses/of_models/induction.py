@@ -105,9 +105,6 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="induction",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=50,
     subject="model",
     units=dict.fromkeys(("highest", "count", "previous_highest"), ""),

@@ -139,9 +139,6 @@ def _named(lines: "Sequence[Line2D]", logits: Floats) -> "list[Line2D]":
 
 ANALYSIS = Analysis(
     key="kernel",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=70,
     subject="first_layer",
     units={"by_offset": "%"},

@@ -157,9 +157,6 @@ FIGURE = FigureSpec(
 )
 ANALYSIS = Analysis(
     key="order",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=40,
     subject="model",
     units={_key(size): "%" for size in BLOCKS},

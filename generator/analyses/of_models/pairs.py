@@ -163,9 +163,6 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="pairs",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=60,
     subject="model",
     units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),

@@ -205,9 +205,6 @@ FIGURE = FigureSpec(
 )
 ANALYSIS = Analysis(
     key="position",
-    title=WORDS("title"),
-    question=WORDS("question"),
-    source=WORDS("source"),
     order=30,
     subject="model",
     units=dict.fromkeys(("as_is", *TITLES), UNIT),

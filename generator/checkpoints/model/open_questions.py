@@ -150,7 +150,7 @@ def open_questions(
         yield from _unread(files, lambda name: any(claim.search(name) for claim in claims))
     for name in TYPE:
         word = files.config.anywhere.text(name)
-        named = next((scheme for scheme in schemes if word in scheme.words), None)
+        named = next((scheme for scheme in schemes if word in scheme.asked_by), None)
         if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
             yield (
                 f"{files.config.source} asks for a scheme ({name}: “{word}”, {named.title}) that"

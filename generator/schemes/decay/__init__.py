@@ -196,11 +196,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(
         np.pad(numbers["retention"][0][192::-3], (0, 64), constant_values=np.nan)
@@ -210,7 +208,6 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="decay",
-    title=WORDS("title"),
     paper="2305.13048",
     plural="decays",
     also=(
@@ -221,9 +218,7 @@ SCHEME = Scheme(
         "lightning attention",
         "retention",
     ),
-    summary=WORDS("summary"),
     acts_in="state",
-    looked_for=WORDS("looked_for"),
     order=55,
     find=find,
     picture=PICTURE,

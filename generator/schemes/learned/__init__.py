@@ -78,11 +78,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["positions"],
 )
@@ -90,13 +88,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="learned",
-    title=WORDS("title"),
     paper="1705.03122",
     plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
-    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=WORDS("looked_for"),
     order=10,
     find=find,
     find_last=find_last,

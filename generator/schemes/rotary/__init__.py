@@ -125,7 +125,7 @@ def _rotates(config: ModelConfig) -> bool:
         return bool(config.value(name) == value)
     if word == "absolute":  # A leftover of BERT in configs of ModernBERT.
         return config.first("rope_parameters", *LOCAL_BASES) is not None or config.family in ALWAYS
-    is_configured = word in SCHEME.words or config.first(*SETTINGS) is not None
+    is_configured = word in SCHEME.asked_by or config.first(*SETTINGS) is not None
     return (
         is_configured
         or config.family in ALWAYS
@@ -323,11 +323,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
 )
@@ -335,18 +333,15 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="rotary",
-    title=WORDS("title"),
     paper="2104.09864",
     plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
-    summary=WORDS("summary"),
     acts_in="queries and keys",
-    looked_for=WORDS("looked_for"),
     order=40,
     find=find,
     asks=asks,
     claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),
     picture=PICTURE,
-    words=("rotary", "rope"),
+    asked_by=("rotary", "rope"),
     by_formula=True,
 )

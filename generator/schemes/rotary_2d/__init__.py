@@ -144,11 +144,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["all"],
 )
@@ -156,13 +154,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="rotary_2d",
-    title=WORDS("title"),
     paper="2403.13298",
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
-    summary=WORDS("summary"),
     acts_in="queries and keys",
-    looked_for=WORDS("looked_for"),
     order=46,
     find=find,
     picture=PICTURE,

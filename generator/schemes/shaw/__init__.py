@@ -114,11 +114,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )
@@ -126,17 +124,14 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="shaw",
-    title=WORDS("title"),
     paper="1803.02155",
     also=(
         "relative position representations",
         "relative position embedding (relative_key in BERT)",
     ),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=34,
     find=find,
     picture=PICTURE,
-    words=("relative_key", "relative_key_query"),
+    asked_by=("relative_key", "relative_key_query"),
 )

@@ -271,11 +271,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["waves"],
 )
@@ -283,18 +281,15 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="sinusoidal",
-    title=WORDS("title"),
     paper="1706.03762",
     plural="sinusoids",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
-    summary=WORDS("summary"),
     acts_in="input",
-    looked_for=WORDS("looked_for"),
     order=20,
     find=find,
     find_last=find_last,
     claims=re.compile(r"sinusoid", re.IGNORECASE),
     picture=PICTURE,
-    words=("sinusoidal",),
+    asked_by=("sinusoidal",),
     by_formula=True,
 )

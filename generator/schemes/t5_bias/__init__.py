@@ -215,11 +215,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: by_pair(numbers["encoder"][96:161]),
 )
@@ -227,13 +225,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="t5_bias",
-    title=WORDS("title"),
     paper="1910.10683",
     plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=30,
     find=find,
     claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),

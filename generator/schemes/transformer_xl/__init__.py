@@ -147,11 +147,9 @@ def _draw(numbers: Numbers) -> Figure:
     return image_panels(shown, (-4.0, 4.0), DIVERGING, labels, square=True)
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: np.sum(list(numbers.values()), axis=0),
 )
@@ -159,12 +157,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="transformer_xl",
-    title=WORDS("title"),
     paper="1901.02860",
     also=("relative positional encoding with the biases u and v",),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=36,
     find=find,
     picture=PICTURE,

@@ -116,11 +116,9 @@ def _draw(numbers: Numbers) -> Figure:
     return figure
 
 
-PICTURE = Picture(
-    caption=WORDS("picture_caption"),
-    how_to_read=WORDS("picture_how_to_read"),
+PICTURE = Picture.of(
+    WORDS,
     numbers=_numbers,
-    alt=WORDS("picture_alt"),
     draw=_draw,
     card=lambda numbers: numbers["pairs"],
 )
@@ -128,13 +126,10 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="window_bias",
-    title=WORDS("title"),
     paper="2103.14030",
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
-    summary=WORDS("summary"),
     acts_in="logits",
-    looked_for=WORDS("looked_for"),
     order=60,
     find=find,
     claims=re.compile(r"bias_table", re.IGNORECASE),
