@@ -1,5 +1,5 @@
-"""Freezes `generator/expected/values.json`: the frequencies, windows and tables of every published
-config that was read from a copy, by other code than the atlas where some runs here.
+"""Freezes `generator/encyclopedia/expected.json`: the frequencies, windows and tables of every
+published config that was read from a copy, by other code than the atlas where some runs here.
 
 `python -m benchmarks.expected_values PYTHON` writes it anew; PYTHON: the interpreter of an
 environment with mlx and mlx-lm; ids after it select some. The version of a model rises, and its

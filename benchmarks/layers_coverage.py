@@ -2,9 +2,9 @@
 (`benchmarks/layers_oracle.py`), on the same small configs.
 
 `python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
-sound or images, and every published config of `generator/models`; names of types or of files
-select some. `--write` ships the outcome of each published config, for the table of models; with
-names, of these alone, beside those of the others.
+sound or images, and every published config of `generator/encyclopedia/models`; names of types or
+of files select some. `--write` ships the outcome of each published config, for the table of models;
+with names, of these alone, beside those of the others.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from benchmarks.layers_oracle import (
     spans,
 )
 from benchmarks.shrink import text_path
+from generator import PACKAGE
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.layer_map import layer_map
@@ -41,9 +42,8 @@ from generator.errors import RowError
 from generator.pipeline import observed as shipped
 from generator.pipeline.models import digest
 from generator.reading.find import find, look
-from generator.resources import PACKAGE
 
-CONFIGS = PACKAGE / "models"
+CONFIGS = PACKAGE / "encyclopedia/models"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
 # What the atlas says of a family that it has not read.
 NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}

@@ -8,8 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from generator import __version__
-from generator.resources import ROOT
+from generator import ROOT, __version__
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md"]
 FORMS = sorted(

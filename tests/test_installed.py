@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.resources import ROOT
+from generator import ROOT
 from tests import inline
 from tests.built import once
 from tests.synthetic import NOTHING, write_folder, write_list

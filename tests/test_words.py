@@ -11,10 +11,9 @@ import pytest
 from jinja2 import UndefinedError, nodes
 
 import generator
-from generator import words
-from generator.contracts import Label, Metric, Result
+from generator.contracts import Label, Metric, Result, words
 from generator.contracts.wording import Wording
-from generator.words import TEMPLATES, Words
+from generator.contracts.words import TEMPLATES, Words
 
 PACKAGE = Path(generator.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))

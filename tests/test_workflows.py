@@ -15,10 +15,9 @@ import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from generator import __version__
+from generator import PACKAGE, ROOT, __version__
 from generator.cli import starter
 from generator.cli.commands import app
-from generator.resources import PACKAGE, ROOT
 from tests.test_installed import install
 
 STARTED = ".github/workflows/site.yml"

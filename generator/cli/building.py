@@ -12,13 +12,13 @@ from generator.checkpoints import list_file
 from generator.cli import command_records, progress
 from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
 from generator.errors import RefusedError
-from generator.history import former_site, words
-from generator.history.changes import changes, checkpoints
 from generator.pipeline import build as builds
 from generator.pipeline import copies, dask_pool, history, jobs, local_pool, versions
 from generator.pipeline.executor import Executors
 from generator.reading import plan
 from generator.site import materials, write
+from generator.site.history import former_site, words
+from generator.site.history.changes import changes, checkpoints
 from generator.text import plural
 
 MOST_CHANGES = 10  # listed at the end of a build

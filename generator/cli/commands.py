@@ -10,7 +10,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from generator import PROGRAM, precomputed
+from generator import PACKAGE, PROGRAM
+from generator.cache import precomputed
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
 from generator.cli import comparing, inspection, known, linting, named, own_runs, serving, starter
@@ -28,14 +29,13 @@ from generator.cli.application import (
 from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
-from generator.history import former_site, words
-from generator.history.changes import changes, checkpoints
 from generator.pipeline import evaluate, local_pool, model_details, models, versions
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.reading import find, plan
-from generator.resources import PACKAGE
 from generator.site import materials
 from generator.site.data import files as data_files
+from generator.site.history import former_site, words
+from generator.site.history.changes import changes, checkpoints
 from generator.site.pages import checked
 from generator.text import plural
 

@@ -42,8 +42,8 @@ def refresh(
     ] = False,
 ) -> None:
     """Read each published config of the program anew from the Hub, at the commit of main, rewrite
-    its file in generator/models, and print as a Markdown table what changed in position. A model
-    that cannot be read stays as it is.
+    its file in generator/encyclopedia/models, and print as a Markdown table what changed in
+    position. A model that cannot be read stays as it is.
 
     Exit codes: 0 read; 1 with --check, something about position would change; 2 no model could be
     read, or an id is not one of them.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.oracle import Oracle
 from generator.contracts.runs import Run, Series
+from generator.contracts.words import Words
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
-from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -11,9 +11,9 @@ from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.checkpoints import Scope
 from generator.contracts.oracle import Oracle
 from generator.contracts.subjects import FormT, Subject, subject_of
+from generator.contracts.words import Words
 from generator.encodings import Form
 from generator.numerics.arrays import Array
-from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

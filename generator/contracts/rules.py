@@ -7,8 +7,8 @@ from typing import Any, Literal
 from generator.contracts.checkpoints import Encoding, Files
 from generator.contracts.layer_map import Layer
 from generator.contracts.model_config import Json
+from generator.contracts.words import Words
 from generator.encodings import Form
-from generator.words import Words
 
 # Of an error, a program computes other angles than the maker meant.
 Level = Literal["error", "warning", "note"]

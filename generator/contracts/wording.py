@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from generator.contracts.results import Result, Results
-from generator.words import Words
+from generator.contracts.words import Words
 
 Values = Mapping[str, Any]
 

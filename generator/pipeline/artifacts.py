@@ -7,8 +7,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 
-from generator import precomputed
-from generator.cache import fingerprint
+from generator.cache import fingerprint, precomputed
 from generator.cache.blobs import BlobCache
 from generator.contracts import Figure, Maker
 from generator.errors import RefusedError

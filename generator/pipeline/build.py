@@ -11,8 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from generator import precomputed
-from generator.cache import fingerprint
+from generator.cache import fingerprint, precomputed
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import (
     copies,

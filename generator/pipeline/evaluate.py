@@ -30,6 +30,7 @@ from generator.contracts import (
     discovery,
     names,
 )
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import svg
@@ -46,7 +47,6 @@ from generator.reading.find import all_schemes, find, scheme_of
 from generator.reading.plan import Task, opened, source_of
 from generator.reading.questions import unresolved
 from generator.text import short
-from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

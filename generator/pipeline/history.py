@@ -7,8 +7,8 @@ from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import RefusedError
-from generator.history import releases
 from generator.site.data import files as data_files
+from generator.site.history import releases
 
 FOLDER = "history"
 MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole source is missing.

@@ -8,11 +8,11 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from generator.cache.precomputed import FOLDER
 from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.contracts import Encoding, EncodingRecord, ModelConfig, Origin
 from generator.encodings import Form, Temperature
 from generator.errors import RowError
-from generator.precomputed import FOLDER
 from generator.reading import lint
 from generator.reading.evidence import class_of, evidence, look_closely
 

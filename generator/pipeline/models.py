@@ -1,5 +1,5 @@
-"""One row for each published config of ``generator/models``: what its settings, and the code of its
-family, say of position, without weights.
+"""One row for each published config of ``generator/encyclopedia/models``: what its settings, and
+the code of its family, say of position, without weights.
 """
 
 import json

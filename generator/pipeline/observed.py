@@ -9,9 +9,9 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Literal
 
+from generator.cache.precomputed import FOLDER
 from generator.checkpoints.hub.known_models import file_of
 from generator.contracts import Json
-from generator.precomputed import FOLDER
 
 FILE = FOLDER / "observed.json"
 # Every layer did what the row says; some layer did not; transformers lacks the family; its small

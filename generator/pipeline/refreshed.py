@@ -17,11 +17,11 @@ from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.model.keys import SIZE_NAMES, concerns_position, dotted, leaves
 from generator.checkpoints.model.kv_cache import type_of_cache
 from generator.contracts import Json, ModelConfig
+from generator.contracts.words import Words
 from generator.errors import RowError
-from generator.history.words import cell
 from generator.reading.comparison import Side, compared
+from generator.site.history.words import cell
 from generator.text import short
-from generator.words import Words
 
 WORDS = Words("words/refreshed.jinja")
 FILE, SOURCE = "config.json", "config.json on the Hub"

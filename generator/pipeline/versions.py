@@ -13,12 +13,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from generator import PROGRAM, __version__
+from generator import PACKAGE, PROGRAM, ROOT, __version__
 from generator.cache.fingerprint import of_contents, of_parts
 from generator.contracts import TIMES
+from generator.contracts.words import TEMPLATES
 from generator.errors import RefusedError
-from generator.resources import PACKAGE, ROOT
-from generator.words import TEMPLATES
 
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")

@@ -28,6 +28,7 @@ from generator.contracts import (
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
+from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
@@ -37,7 +38,6 @@ from generator.reading.find import Found, all_schemes, scheme_of
 from generator.reading.plan import Task, opened
 from generator.reading.questions import parts_not_understood, unread_keys
 from generator.text import times
-from generator.words import Words
 
 WORDS = Words("words/comparison.jinja")
 Key = tuple[str, str]

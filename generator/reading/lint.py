@@ -3,10 +3,10 @@
 from contextlib import suppress
 from functools import cache
 
-from generator import rules
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Examined, Files, LintFinding, Rule, discovery
 from generator.errors import RowError
+from generator.reading import rules
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.plan import Task, opened

@@ -7,10 +7,10 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.stacks import family_of, has_code, stacks, unknown_parts
 from generator.contracts import Files
+from generator.contracts.words import Words
 from generator.reading.evidence import evidence
 from generator.reading.find import Found, all_schemes
 from generator.text import short
-from generator.words import Words
 
 WORDS = Words("words/questions.jinja")
 MOST_SHOWN = 60  # characters of a value

@@ -22,6 +22,7 @@ from generator.contracts import (
     Recomputed,
     Scheme,
 )
+from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.canvas import Figure
@@ -29,7 +30,6 @@ from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, by_pair, frozen
 from generator.text import rounded
-from generator.words import Words
 
 WORDS = Words("schemes/alibi.md.jinja")
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.

@@ -7,13 +7,13 @@ import re
 import numpy as np
 
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, INK
 from generator.numerics.arrays import Floats, frozen
-from generator.words import Words
 
 WORDS = Words("schemes/axial.md.jinja")
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")

@@ -9,13 +9,13 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
-from generator.words import Words
 
 WORDS = Words("schemes/convolution.md.jinja")
 UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and never calls it.

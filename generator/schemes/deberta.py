@@ -10,13 +10,13 @@ import numpy as np
 from generator.checkpoints.model.tensor_names import in_order, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import whole
+from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, Floats, by_pair, frozen
-from generator.words import Words
 
 WORDS = Words("schemes/deberta.md.jinja")
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.

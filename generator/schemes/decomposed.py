@@ -10,12 +10,12 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
-from generator.words import Words
 
 WORDS = Words("schemes/decomposed.md.jinja")
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")

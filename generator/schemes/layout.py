@@ -8,13 +8,13 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.figures.canvas import Figure
 from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 from generator.numerics.arrays import frozen
-from generator.words import Words
 
 WORDS = Words("schemes/layout.md.jinja")
 # Concatenate the vectors; others add them up.

@@ -4,11 +4,11 @@ import numpy as np
 
 from generator.checkpoints.model.families import RECURRENT, attends_without_encoding
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding
 from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import SEQUENTIAL
-from generator.words import Words
 
 WORDS = Words("schemes/none.md.jinja")
 MASK_ALONE = "mask_alone"

@@ -7,6 +7,7 @@ import numpy as np
 from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, Sinks
 from generator.encodings.attention import sink_share
 from generator.figures.canvas import Figure
@@ -14,7 +15,6 @@ from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import frozen
 from generator.text import rounded
-from generator.words import Words
 
 WORDS = Words("schemes/sink.md.jinja")
 # Model types with a learned sink in each head.

@@ -10,11 +10,11 @@ import numpy as np
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, Temperature
 from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
-from generator.words import Words
 
 WORDS = Words("schemes/temperature.md.jinja")
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.

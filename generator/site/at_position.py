@@ -10,11 +10,11 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from generator.contracts import EncodingRecord, Layer, Outcome
+from generator.contracts.words import Words
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.site.pictures.reach_bars import context_of
 from generator.text import pattern
-from generator.words import Words
 
 WORDS = Words("words/layers.jinja")
 MOST_ROTATIONS = 4

@@ -9,7 +9,7 @@ from posixpath import relpath
 
 from markupsafe import escape
 
-from generator.words import Words
+from generator.contracts.words import Words
 
 MEANINGS = Words("words/glossary.jinja")
 PAGE = "learn/glossary.html"

@@ -5,7 +5,7 @@ a user win over ours.
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.resources import ROOT
+from generator import ROOT
 
 # Beside a list of checkpoints: settings of mkdocs, merged with ours.
 SETTINGS = "position-atlas.yml"

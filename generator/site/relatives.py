@@ -16,11 +16,11 @@ from generator.contracts import (
     Run,
     Scheme,
 )
-from generator.history import releases
-from generator.history.changes import Document
+from generator.contracts.words import Words
+from generator.site.history import releases
+from generator.site.history.changes import Document
 from generator.site.rankings.columns import DIGITS, columns_of
 from generator.text import significant, with_unit
-from generator.words import Words
 
 Kinship = tuple[bool, bool, bool, float]
 WORDS = Words("words/site.jinja")

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
+from generator.contracts.words import FILTERS
 from generator.figures import svg
 from generator.site import moved
 from generator.site.compare import data as compare_data
@@ -24,7 +25,6 @@ from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pictures import badges, scheme_cards
 from generator.site.pictures.value_strips import PATH, strips, values_of
-from generator.words import FILTERS
 
 # What draws live figures: in parts, and on the site.
 SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"

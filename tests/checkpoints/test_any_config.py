@@ -17,7 +17,7 @@ from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import write_folder
 
-FOLDER = ROOT / "generator/models"
+FOLDER = ROOT / "generator/encyclopedia/models"
 PUBLISHED = [
     json.loads(path.read_text(encoding="utf-8"))["config"] for path in sorted(FOLDER.glob("*.json"))
 ]

@@ -23,7 +23,7 @@ from tests.built import ROOT
 from tests.gguf_files import write
 from tests.synthetic import write_folder
 
-CONFIGS = ROOT / "generator/models"
+CONFIGS = ROOT / "generator/encyclopedia/models"
 Settings = dict[str, Any]
 # Names of settings in published configs, in the order in which the converter looks for them
 # (conversion/base.py of llama.cpp).

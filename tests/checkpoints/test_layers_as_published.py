@@ -1,5 +1,5 @@
 """The layer map of published configs against what their authors' code and papers do (``expected``
-of generator/models).
+of generator/encyclopedia/models).
 """
 
 import json

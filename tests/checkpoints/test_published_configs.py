@@ -1,4 +1,4 @@
-"""The corpus of published configs in generator/models is whole and says what it may say.
+"""The corpus of published configs in generator/encyclopedia/models is whole, and says what it may.
 
 A file ``<org>--<name>.json`` holds one model of the Hub:
 

@@ -1,5 +1,5 @@
-"""The configs of references/ against what was published, as repeated in generator/models or
-stored beside the weights.
+"""The configs of references/ against what was published, as repeated in
+generator/encyclopedia/models or stored beside the weights.
 """
 
 import json
@@ -13,7 +13,7 @@ from tests.built import ROOT
 
 PUBLISHED = {
     record["reference"]: record
-    for file in sorted((ROOT / "generator/models").glob("*.json"))
+    for file in sorted((ROOT / "generator/encyclopedia/models").glob("*.json"))
     if "reference" in (record := json.loads(file.read_text(encoding="utf-8")))
 }
 

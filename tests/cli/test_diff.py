@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.cli.commands import app
-from tests.history.test_changes import atlas
 from tests.serving import served
+from tests.site.history.test_changes import atlas
 
 
 @pytest.fixture

@@ -16,11 +16,12 @@ import pytest
 from jinja2 import nodes
 
 import generator
-from generator import analyses, rules, schemes
+from generator import analyses, schemes
 from generator.analyses import of_models
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
 from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, Source, discovery
+from generator.reading import rules
 from generator.site import pages
 from generator.site.render import environment_of
 
@@ -52,7 +53,7 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "convolution"),  # a way of mixing positions
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
-    ("generator.history.words", "status"),  # a kind of change
+    ("generator.site.history.words", "status"),  # a kind of change
     ("generator.pipeline.refreshed", "expected"),  # a key of a file
     ("generator.schemes.rotary", "alibi"),  # a value in config.json
     ("generator.schemes.rotary", "axial"),  # a value in config.json

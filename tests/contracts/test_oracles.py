@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
-from generator import precomputed
+from generator.cache import precomputed
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import (
     Atlas,

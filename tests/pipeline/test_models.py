@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from generator import precomputed
+from generator.cache import precomputed
 from generator.checkpoints.hub.known_models import FOLDER, known_model
 from generator.pipeline import models
 

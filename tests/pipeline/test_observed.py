@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.layers_coverage import by_config_alone, compare, with_tensors
-from generator import precomputed
+from generator.cache import precomputed
 from generator.checkpoints.hub.known_models import known_model, known_models
 from generator.pipeline import models, observed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import precomputed
+from generator.cache import precomputed
 from generator.checkpoints.hub.known_models import known_models
 from generator.libraries import config_classes
 from generator.pipeline import model_details, models

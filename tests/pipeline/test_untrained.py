@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import precomputed
+from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
 from generator.contracts import ModelConfig
@@ -20,7 +20,7 @@ from tests.synthetic import NOTHING, ROTATION, WORDLESS, Contents, write_folder
 
 TYPES = frozenset(json.loads((precomputed.FOLDER / "untrained.json").read_text(encoding="utf-8")))
 PATHS = [
-    *sorted((ROOT / "generator/models").glob("*.json")),
+    *sorted((ROOT / "generator/encyclopedia/models").glob("*.json")),
     *sorted((ROOT / "references").glob("*/config.json")),
 ]
 LLAMA = json.loads(ROTATION["config.json"])

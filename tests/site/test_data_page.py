@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator import ROOT
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -29,7 +30,6 @@ from generator.encodings import (
 )
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses
-from generator.resources import ROOT
 from generator.site.data import files as data_files
 from generator.site.render import environment_of
 from tests.analyses.test_all import applicable_results, computed, each_analysis

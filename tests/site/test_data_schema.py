@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from generator import ROOT
 from generator.checkpoints import run_file
 from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas, Release
-from generator.history import releases
 from generator.pipeline import models
-from generator.resources import ROOT
 from generator.site.data import expected
 from generator.site.data import files as data_files
 from generator.site.data import schema as data_schema
 from generator.site.data.expected_schema import ExpectedModel
 from generator.site.data.models_schema import PublishedModels
+from generator.site.history import releases
 from generator.site.pages import guide
 from generator.site.runs import data as run_data
 from tests.forms import FORMS

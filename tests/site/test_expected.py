@@ -14,10 +14,10 @@ import pytest
 import torch
 
 from benchmarks import expected_values
-from generator import precomputed
+from generator import ROOT
+from generator.cache import precomputed
 from generator.checkpoints.hub.known_models import KnownModel, known_model
 from generator.contracts import Atlas, Json
-from generator.resources import ROOT
 from generator.site.data import expected
 from tests.small_site import atlas_of, every_page
 

@@ -13,8 +13,8 @@ from fontTools.ttLib import TTFont
 from math_core import LatexError
 from playwright.sync_api import Page
 
+from generator import ROOT
 from generator.pipeline.evaluate import all_analyses
-from generator.resources import ROOT
 from generator.site.html.formulas import formula
 from generator.site.html.minify import compact
 

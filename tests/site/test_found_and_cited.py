@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from generator import __version__
+from generator import ROOT, __version__
 from generator.contracts import Atlas, Release
-from generator.resources import ROOT
 from generator.site.data import dataset
 from generator.site.html.escape import tex
 from tests.small_site import atlas_of, evaluated, tree_of

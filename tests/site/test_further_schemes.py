@@ -4,9 +4,9 @@ import re
 from functools import cache
 from pathlib import Path
 
+from generator import ROOT
 from generator.contracts.oracles import VERSIONS
 from generator.reading.find import all_schemes
-from generator.resources import ROOT
 from tests.support import flowing
 
 PAGE = (ROOT / "site_src/learn/further-schemes.md").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from bs4 import BeautifulSoup
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
+from generator import PACKAGE, ROOT
 from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import client, repository, revisions
@@ -25,12 +26,11 @@ from generator.checkpoints.sources import hub
 from generator.cli import command_records, own_runs
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
-from generator.history import changes
 from generator.numerics import linear_probes
 from generator.pipeline import local_pool
 from generator.reading import plan
-from generator.resources import PACKAGE, ROOT
 from generator.site.data import schema_words
+from generator.site.history import changes
 from generator.site.html import mkdocs_build
 from generator.site.pages import guide
 from generator.site.render import environment_of

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from jinja2 import FileSystemLoader
 
-from generator import analyses, schemes, words
-from generator.contracts import Outcome
-from generator.resources import ROOT
+from generator import ROOT, analyses, schemes
+from generator.contracts import Outcome, words
 from generator.site.materials import OURS, Materials
 from tests import small_site
 from tests.support import checkpoint, save_folder

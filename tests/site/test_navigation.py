@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from jinja2 import Environment, nodes
 from mkdocs.utils.yaml import yaml_load
 
-from generator.resources import ROOT
+from generator import ROOT
 from generator.site import write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
+from generator import ROOT
 from generator.pipeline.evaluate import all_analyses
-from generator.resources import ROOT
 
 NUMBER = re.compile(r"(?<![\w.,])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 # Of a template: what is no text.

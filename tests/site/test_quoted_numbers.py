@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from generator import ROOT
 from generator.pipeline.evaluate import all_analyses
-from generator.resources import ROOT
 
 QUOTED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "learned": {"GPT-2": ("90", "9.88", "3.35", "0.12")},

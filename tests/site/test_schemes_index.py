@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from bs4 import BeautifulSoup
 
+from generator import ROOT
 from generator.contracts import Atlas, Layer, Outcome
-from generator.resources import ROOT
 from generator.site.pages import scheme as page_kind
 from tests.site.test_comparing import ANALYSES, NOTHING, SCHEMES, outcome, rendered, table
 from tests.support import flowing

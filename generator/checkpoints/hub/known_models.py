@@ -1,5 +1,5 @@
-"""Published configs of well-known models: one file a model in ``generator/models``, with its
-source.
+"""Published configs of well-known models: one file a model in ``generator/encyclopedia/models``,
+with its source.
 """
 
 import json
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from generator import PACKAGE
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.contracts import Json
-from generator.resources import PACKAGE
 
-FOLDER = PACKAGE / "models"
+FOLDER = PACKAGE / "encyclopedia/models"
 SHOWN = 12  # digits of a commit
 
 

@@ -13,9 +13,9 @@ from generator.checkpoints.model.position_tables import table_questions, unread_
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
+from generator.contracts.words import Words
 from generator.encodings import Form
 from generator.text import plural, short, times
-from generator.words import Words
 
 COMPUTED = (
     "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."

@@ -3,8 +3,8 @@
 from typing import Any
 
 from generator.contracts import EncodingRecord, Json
+from generator.contracts.words import Words
 from generator.text import number, significant
-from generator.words import Words
 
 WORDS = Words("words/origins.jinja")
 

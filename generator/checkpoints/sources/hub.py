@@ -25,8 +25,8 @@ from generator.checkpoints.hub.revisions import (
     only_cached,
 )
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
+from generator.contracts.words import Words
 from generator.errors import AtlasError, RowError
-from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.

@@ -9,9 +9,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from generator import PROGRAM, __version__
+from generator import PROGRAM, ROOT, __version__
 from generator.cli.terminal import Terminal
-from generator.resources import ROOT
 
 HERE = Path(__file__).parent
 FILES = {

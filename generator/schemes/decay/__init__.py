@@ -11,6 +11,7 @@ from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Decay, Form
 from generator.errors import RowError
 from generator.figures.canvas import Figure
@@ -26,7 +27,6 @@ from generator.schemes.decay.families import (
     WITHOUT_TYPE,
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
-from generator.words import Words
 
 WORDS = Words("schemes/decay.md.jinja")
 MOST_HEADS = 4096

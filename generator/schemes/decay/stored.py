@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
+from generator.contracts.words import Words
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.decay.families import (
@@ -20,7 +21,6 @@ from generator.schemes.decay.families import (
     RECURRENT_GATES,
     lower_bound,
 )
-from generator.words import Words
 
 WORDS = Words("schemes/decay.md.jinja")
 # Of the step, beside A_log or NEGATED.

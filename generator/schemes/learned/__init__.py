@@ -11,12 +11,12 @@ from generator.checkpoints.model.position_tables import (
     stored_tables,
 )
 from generator.contracts import Claimed, Encoding, Files, Numbers, Picture, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form
 from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.schemes.learned.patch_tables import patch_tables
-from generator.words import Words
 
 WORDS = Words("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.

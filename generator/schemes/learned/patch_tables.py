@@ -10,10 +10,10 @@ import numpy as np
 
 from generator.checkpoints.model.patch_grid import lattice_of
 from generator.contracts import Encoding, Files, Provenance
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
-from generator.words import Words
 
 WORDS = Words("schemes/learned.md.jinja")
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5

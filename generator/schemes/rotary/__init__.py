@@ -24,6 +24,7 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.model_config import ROTATED_PART, positive
+from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
@@ -45,7 +46,6 @@ from generator.schemes.rotary.families import (
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import alone, compared
-from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
 SETTINGS = (

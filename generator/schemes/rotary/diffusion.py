@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.contracts import Encoding, ModelConfig, Provenance
 from generator.contracts.model_config import positive
+from generator.contracts.words import Words
 from generator.encodings import Form, Rotation
 from generator.errors import RowError
 from generator.text import enumerated
-from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
 SHOWN = 64  # Positions along an axis: a side of a picture of 1,024 pixels, 16 to a patch.

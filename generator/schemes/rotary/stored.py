@@ -7,8 +7,8 @@ import numpy as np
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance
+from generator.contracts.words import Words
 from generator.encodings import Rotation
-from generator.words import Words
 
 WORDS = Words("schemes/rotary.md.jinja")
 UNKNOWN_LENGTH = 2048  # positions shown, as for a config that gives none

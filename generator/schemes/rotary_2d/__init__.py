@@ -12,6 +12,7 @@ from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.resolved import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
+from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
 from generator.figures.canvas import Figure
 from generator.figures.panels import Panel, image_panels
@@ -27,7 +28,6 @@ from generator.schemes.rotary_2d.families import (
     base_of,
     head_dim_of,
 )
-from generator.words import Words
 
 WORDS = Words("schemes/rotary_2d.md.jinja")
 CENTRED_BASE = 100.0

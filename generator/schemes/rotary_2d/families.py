@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import positive, whole
+from generator.contracts.words import Words
 from generator.encodings import BASE, Rotation
 from generator.errors import RowError
-from generator.words import Words
 
 WORDS = Words("schemes/rotary_2d.md.jinja")
 # Suffix of the part "vision", rotation along one axis, notes.

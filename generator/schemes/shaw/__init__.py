@@ -15,6 +15,7 @@ from generator.checkpoints.model.tensor_names import (
     stack_kind,
 )
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
@@ -29,7 +30,6 @@ from generator.schemes.shaw.families import (
     SPEECHT5,
     configured,
 )
-from generator.words import Words
 
 WORDS = Words("schemes/shaw.md.jinja")
 LIMIT = 4  # In the picture.

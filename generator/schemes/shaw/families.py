@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.contracts import Modality, ModelConfig
+from generator.contracts.words import Words
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array
-from generator.words import Words
 
 WORDS = Words("schemes/shaw.md.jinja")
 MOST_OFFSETS = 8193

@@ -30,6 +30,7 @@ from generator.contracts import (
     Provenance,
     Scheme,
 )
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable, grid_formula, sinusoid, sinusoid_formula
 from generator.errors import RowError
 from generator.figures.canvas import Figure
@@ -45,7 +46,6 @@ from generator.schemes.sinusoidal.families import (
     runtime_sinusoid,
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
-from generator.words import Words
 
 WORDS = Words("schemes/sinusoidal.md.jinja")
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")

@@ -5,10 +5,10 @@ map.
 from generator.checkpoints.model.patch_grid import Grid, pair
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import whole
+from generator.contracts.words import Words
 from generator.encodings import BASE, PositionTable, grid_formula, whole_turn_formula
 from generator.errors import RowError
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, MOST_VALUES, Head
-from generator.words import Words
 
 WORDS = Words("schemes/sinusoidal.md.jinja")
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.

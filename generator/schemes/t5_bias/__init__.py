@@ -31,6 +31,7 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.model_config import whole
+from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
@@ -39,7 +40,6 @@ from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
 from generator.schemes.t5_bias.families import FIXED, KINDS, SCALED, BiasKind
-from generator.words import Words
 
 WORDS = Words("schemes/t5_bias.md.jinja")
 # The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.

@@ -5,7 +5,7 @@ config.json.
 from dataclasses import dataclass
 
 from generator.contracts import Modality
-from generator.words import Words
+from generator.contracts.words import Words
 
 WORDS = Words("schemes/t5_bias.md.jinja")
 # Raffel et al. 2020, section 2.1; also the defaults of transformers.

@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
@@ -17,7 +18,6 @@ from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
-from generator.words import Words
 
 WORDS = Words("schemes/transformer_xl.md.jinja")
 SHOWN = 128  # Largest offset in the form.

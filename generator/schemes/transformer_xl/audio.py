@@ -7,11 +7,11 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, parts
 from generator.contracts import Encoding, Files, ModelConfig, Provenance
+from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.numerics.arrays import Array, frozen
-from generator.words import Words
 
 WORDS = Words("schemes/transformer_xl.md.jinja")
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.

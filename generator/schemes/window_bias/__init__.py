@@ -10,13 +10,13 @@ import numpy as np
 from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
+from generator.contracts.words import Words
 from generator.encodings import Form, WindowBias
 from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import frozen
 from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
-from generator.words import Words
 
 WORDS = Words("schemes/window_bias.md.jinja")
 TABLE = re.compile(r"(^|\.)relative_position_bias_table$")

@@ -8,9 +8,9 @@ import numpy as np
 from generator.checkpoints.model.patch_grid import Grid, config_grids, pair, section_grids
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
+from generator.contracts.words import Words
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.words import Words
 
 WORDS = Words("schemes/window_bias.md.jinja")
 SPECIAL = 3  # Rows of BEiT for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.

@@ -9,8 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
+from generator.contracts.words import Words
 from generator.numerics.arrays import Array, Floats
-from generator.words import Words
 
 WORDS = Words("words/compare.jinja")
 SHUFFLES = 2000  # of the schemes among the encodings, to see what chance gives

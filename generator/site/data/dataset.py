@@ -6,7 +6,7 @@ import json
 
 from generator import PROGRAM
 from generator.contracts import Atlas
-from generator.words import Words
+from generator.contracts.words import Words
 
 WORDS = Words("words/site.jinja")
 ROBOTS = "robots.txt"

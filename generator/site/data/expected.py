@@ -8,12 +8,12 @@ from functools import cache, partial
 
 import numpy as np
 
+from generator import PACKAGE
 from generator.contracts import Atlas, Json
-from generator.resources import PACKAGE
 from generator.site.data.expected_schema import ExpectedModel, ValuesAtPosition
 from generator.site.data.models import records
 
-FILE = PACKAGE / "expected/values.json"
+FILE = PACKAGE / "encyclopedia/expected.json"
 POSITIONS = (0, 1, 2, 17, 511, 4095)
 DIGITS = 9  # significant ones of cosines and sines; frequencies have all
 

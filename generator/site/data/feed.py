@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 from generator import PROGRAM
 from generator.contracts import Atlas
-from generator.history import words
-from generator.history.releases import Step, steps
+from generator.site.history import words
+from generator.site.history.releases import Step, steps
 from generator.text import plural, visible
 
 PATH = "changes.xml"

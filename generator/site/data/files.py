@@ -22,13 +22,13 @@ from generator.contracts import (
     UseResult,
     paper_address,
 )
-from generator.history import releases
+from generator.contracts.words import Words
 from generator.site.data import expected, models, positions
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
+from generator.site.history import releases
 from generator.site.runs import data as run_data
 from generator.text import visible
-from generator.words import Words
 
 SCHEMA = 3
 WORDS = Words("words/site.jinja")

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
+from generator.contracts.words import Words
 from generator.text import significant
-from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 UNKNOWN = "–"

@@ -23,7 +23,7 @@ from generator.contracts import (
     Status,
     Verdict,
 )
-from generator.history import releases
+from generator.site.history import releases
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PATH = "data/atlas.schema.json"

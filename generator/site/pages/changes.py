@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from generator.contracts import Atlas, Page, PageKind, Release
-from generator.history import words
-from generator.history.releases import steps
+from generator.site.history import words
+from generator.site.history.releases import steps
 
 MOST_LINES = 200  # of the page; what is beyond is in the records of the releases
 

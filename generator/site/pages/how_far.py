@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind
+from generator.contracts.words import Words
 from generator.site.data.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
-from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 FAR = 200_000  # positions

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind
+from generator.contracts.words import Words
 from generator.site.data.models import COLUMNS, UNKNOWN, KnownModelRow, rows
-from generator.words import Words
 
 WORDS = Words("words/models.jinja")
 # Facets that are a limit, with the values that readers choose from.

@@ -1,9 +1,9 @@
 """A lesson in five steps, with numbers of the checkpoints of this atlas."""
 
 from generator.contracts import Atlas, Page, PageKind
+from generator.contracts.words import Words
 from generator.site.data import lesson as lesson_data
 from generator.site.in_use import story
-from generator.words import Words
 
 WORDS = Words("words/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.

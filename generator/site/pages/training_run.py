@@ -17,11 +17,11 @@ from generator.contracts import (
     Scheme,
     paper_address,
 )
+from generator.contracts.words import Words
 from generator.site.runs.data import path_of
 from generator.site.runs.figures import of_kernel, of_metrics, spread
 from generator.site.runs.findings import change, reasons, sentences, unread
 from generator.site.runs.side_by_side import side_by_side
-from generator.words import Words
 
 WORDS = Words("words/runs.jinja")
 MOST_CURVES = 6  # measures that are drawn: those that changed most

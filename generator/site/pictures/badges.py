@@ -5,7 +5,7 @@ from functools import partial
 from xml.etree import ElementTree as ET
 
 from generator.contracts import Atlas, Outcome, Verdict
-from generator.words import Words
+from generator.contracts.words import Words
 
 WORDS = Words("words/copies.jinja")
 SVG = "http://www.w3.org/2000/svg"

@@ -9,11 +9,11 @@ from functools import partial
 
 from generator.cache import fingerprint
 from generator.contracts import Analysis, Atlas, Card, Metric, Outcome, Reading, Scheme
+from generator.contracts.words import Words
 from generator.site.pictures import card_drawing
 from generator.site.pictures.card_drawing import Content
 from generator.site.pictures.value_strips import values_of
 from generator.text import significant, with_unit
-from generator.words import Words
 
 WORDS = Words("words/site.jinja")
 MOST_PICTURES = 4

@@ -9,9 +9,9 @@ from itertools import groupby
 
 from generator.checkpoints.model.origins import rotation_in_words
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
+from generator.contracts.words import Words
 from generator.figures.style import REFERENCE, SERIES
 from generator.text import enumerated, pattern, plural
-from generator.words import Words
 
 WORDS = Words("words/layers.jinja")
 ALL = "see all positions"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
+from generator.contracts.words import Words
 from generator.site.rankings.columns import DIGITS, in_unit
 from generator.site.rankings.peers import alike, may_be_ranked, repeats
 from generator.text import significant
-from generator.words import Words
 
 WORDS = Words("words/standings.jinja")
 # Positions of each are of another kind, so that sentences compare within one.

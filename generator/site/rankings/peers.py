@@ -12,11 +12,11 @@ from math import log
 from statistics import fmean, median
 
 from generator.contracts import Analysis, Atlas, Finding, Metric, Outcome, Reading, Scheme
+from generator.contracts.words import Words
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
 from generator.site.rankings.settings import rotations_of, sentence
 from generator.text import significant, with_unit
-from generator.words import Words
 
 WORDS = Words("words/standings.jinja")
 LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing

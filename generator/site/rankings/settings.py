@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Layer, Outcome, Reading
+from generator.contracts.words import Words
 from generator.encodings import Rotation
-from generator.words import Words
 
 WORDS = Words("words/standings.jinja")
 

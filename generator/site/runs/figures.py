@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
+from generator.contracts.words import Words
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
 from generator.numerics.arrays import Floats
-from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

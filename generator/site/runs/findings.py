@@ -5,8 +5,8 @@ hold.
 from collections.abc import Iterator, Sequence
 
 from generator.contracts import Run, RunEncoding, RunMember, RunMetric
+from generator.contracts.words import Words
 from generator.text import LEAST, MOST, decimals, rounded, significant, with_unit
-from generator.words import Words
 
 WORDS = Words("words/runs.jinja")
 DIGITS = 3

@@ -12,11 +12,11 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
+from generator.contracts.words import Words
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import GRID, SERIES
 from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
-from generator.words import Words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

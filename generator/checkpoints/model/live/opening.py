@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from generator import ROOT
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import word_tensor
 from generator.checkpoints.model.live.loading import load, load_first_layer
@@ -15,7 +16,6 @@ from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint, UseOptions
 from generator.contracts.checkpoints import MOST_PARAMETERS
 from generator.errors import NotApplicableError, RowError
-from generator.resources import ROOT
 
 TEXT = ROOT / "references" / "persuasion" / "text.txt"
 MOST_WORDS = 100  # of a first layer

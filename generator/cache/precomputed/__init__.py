@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 
-from generator.resources import PACKAGE
+from generator import PACKAGE
 
-FOLDER = PACKAGE / "precomputed"
+FOLDER = PACKAGE / "cache/precomputed"
 VERSIONS = "versions"  # of the libraries with which the files beside it were made
 MODELS, UNTRAINED, PUBLISHED = "models", "untrained", "published"
 # The libraries on which each depends, by its name as an artifact.

@@ -8,8 +8,8 @@ import pytest
 
 from generator.contracts import Release
 from generator.errors import RefusedError
-from generator.history import releases
-from tests.history.test_changes import atlas
+from generator.site.history import releases
+from tests.site.history.test_changes import atlas
 
 
 def published(date: str = "2026-01-01", value: float = 2.0) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from generator.history.changes import Change, Document, checkpoints
-from generator.history.changes import changes as changes_of
-from generator.history.words import line, table
+from generator.site.history.changes import Change, Document, checkpoints
+from generator.site.history.changes import changes as changes_of
+from generator.site.history.words import line, table
 
 
 def atlas() -> dict[str, Any]:

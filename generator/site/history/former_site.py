@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from generator.errors import RefusedError
-from generator.history.releases import DATA, PUBLISHED, RECORD, UNDATED
+from generator.site.history.releases import DATA, PUBLISHED, RECORD, UNDATED
 
 ATLAS = "data/atlas.json"
 PART = re.compile(r"atlas/\d+\.json")

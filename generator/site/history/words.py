@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from generator.history.changes import Change, Document, changes, checkpoints
+from generator.contracts.words import Words
+from generator.site.history.changes import Change, Document, changes, checkpoints
 from generator.text import significant, with_unit
-from generator.words import Words
 
 WORDS = Words("words/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal

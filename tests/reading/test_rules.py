@@ -20,7 +20,7 @@ from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
 from generator.reading import lint
 from generator.reading.evidence import look_closely
-from generator.rules.base_and_context import first_negative
+from generator.reading.rules.base_and_context import first_negative
 from tests.support import save_folder
 
 Settings = dict[str, Any]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from generator.contracts import Release, ReleasedCheckpoint, ReleasedCopy, ReleasedEncoding
 from generator.errors import RefusedError
-from generator.history.changes import Change, Checkpoints, Document, changes, checkpoints
+from generator.site.history.changes import Change, Checkpoints, Document, changes, checkpoints
 
 RECORD = "release.json"
 PUBLISHED = "data/releases"  # Their folder on the site.

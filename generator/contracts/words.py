@@ -8,8 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from generator import text
-from generator.resources import ROOT
+from generator import ROOT, text
 
 TEMPLATES = ROOT / "templates"
 # How templates write numbers, counts and names.
