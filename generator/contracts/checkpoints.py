@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.oracle import Oracle
+from generator.contracts.record import Record
 from generator.contracts.runs import Run, Series
 from generator.contracts.words import Words
 from generator.encodings import ActsIn, Form
@@ -323,15 +324,13 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a setting comes from.
-
-    keys: of the file, whose change changes it; default_of: the config class whose default it is
-        where there are none, "" where it is a rule of this program
-    """
+class Origin(Record):
+    """Where a parameter of an encoding comes from."""
 
     keys: tuple[str, ...]
-    default_of: str = ""
+    """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
+    default_of: str | None = None
+    """Config class of transformers whose default it is; null if keys or this program give it."""
 
 
 @dataclass(frozen=True, eq=False)

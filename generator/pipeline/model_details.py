@@ -4,6 +4,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -47,7 +48,7 @@ def made(model: KnownModel) -> dict[str, Any]:
 
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:
-    return {name: _origin(origin) for name, origin in record.origins.items()}
+    return {name: asdict(origin) for name, origin in record.origins.items()}
 
 
 def _of_temperature(
@@ -57,12 +58,8 @@ def _of_temperature(
         if isinstance(one.form, Temperature):
             own = evidence(config).keys.get(one.key, {})
             keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            return _origin(Origin(tuple(keys), "" if keys else class_of(config.text_model, one)))
+            return asdict(Origin(tuple(keys), None if keys else class_of(config.text_model, one)))
     return None
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"keys": list(origin.keys), "default_of": origin.default_of or None}
 
 
 def write() -> None:

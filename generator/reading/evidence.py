@@ -80,7 +80,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
             # Another value of a key may make another encoding.
             named = own.get(name) or own.get(EXISTENCE, ())
             if named or not found.has_refused:
-                origins[name] = Origin(named, "" if named else default_of)
+                origins[name] = Origin(named, None if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         of_rule = (FREQUENCIES, "long_factors", "attention_factor")
         changing = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
@@ -93,10 +93,10 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     return origins
 
 
-def class_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
-    """The config class of the stack of an encoding, whose defaults it takes; "" without one."""
+def class_of(config: ModelConfig, encoding: Encoding[Form]) -> str | None:
+    """The config class of the stack of an encoding, whose defaults it takes; None without one."""
     classes, family = config_classes(), family_of(config, encoding)
-    return classes[family].__name__ if family in classes else ""
+    return classes[family].__name__ if family in classes else None
 
 
 def evidence(config: ModelConfig) -> Evidence:

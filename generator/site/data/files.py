@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -160,7 +160,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
             for record in outcome.unmeasured
         ],
         "unresolved": list(outcome.unresolved),
-        "lint": [{"rule": one.rule, "level": one.level, "text": one.text} for one in outcome.lint],
+        "lint": list(outcome.lint),
         "copy": _copy(outcome.copy) if outcome.copy else None,
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,
@@ -208,10 +208,7 @@ def encoding(
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
         "parameters": dict(record.parameters),
-        "origins": {
-            name: {"keys": list(origin.keys), "default_of": origin.default_of or None}
-            for name, origin in record.origins.items()
-        },
+        "origins": dict(record.origins),
         "arrays": arrays,
         "metrics": metrics,
     }
@@ -329,7 +326,9 @@ def _groups(atlas: Atlas) -> Iterator[tuple[Outcome, ...]]:
 
 def _compact(document: object) -> bytes:
     # Indented, it takes four times as long.
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        document, default=asdict, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     return f"{text}\n".encode(errors=ENCODE_ERRORS)
 
 
