@@ -420,26 +420,14 @@ class Encoding(_Encoding, Generic[FormT_co]):
 class Picture:
     """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
+    The module ``picture`` of the scheme has it, its template the texts.
     numbers: returns the arrays that ``draw`` takes; the caption states which of them are made up
     card: returns the image (rows, columns) that stands for the scheme on a card, NaN where empty
     """
 
-    caption: str
-    how_to_read: str
-    alt: str
     numbers: Callable[[], Numbers]
     draw: "Callable[[Numbers], Drawing]"
     card: Callable[[Numbers], Array]
-
-    @classmethod
-    def of(cls, words: Words, **made: Any) -> "Picture":
-        """The picture whose texts are those of a template."""
-        return cls(
-            caption=words("picture_caption"),
-            how_to_read=words("picture_how_to_read"),
-            alt=words("picture_alt"),
-            **made,
-        )
 
 
 @dataclass(frozen=True)
@@ -468,7 +456,6 @@ class Scheme:
     acts_in: ActsIn
     order: int
     find: Callable[[Files], list[Encoding[Form]]]
-    picture: Picture
     claims: re.Pattern[str] | None = None
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
     asks: Callable[[Files], Iterable[str]] = lambda _: ()

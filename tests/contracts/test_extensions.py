@@ -23,6 +23,7 @@ from generator.checkpoints.files import formats
 from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, Source, discovery
 from generator.reading import rules
 from generator.site import pages
+from generator.site.pictures.scheme_pictures import picture_of
 from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
@@ -208,7 +209,7 @@ def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
 
 
 def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
-    pictures = [record.picture for package, record in WITH_PROSE if package is schemes]
+    pictures = [picture_of(record) for package, record in WITH_PROSE if package is schemes]
     others = [record for package, record in WITH_PROSE if package is not schemes]
     across = [record.across for package, record in WITH_PROSE if package is of_models]
     specs = [*pictures, *(spec for record in others for spec in record.figures), *across]

@@ -27,12 +27,12 @@ from generator.site.data import expected, models, positions
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.history import releases
+from generator.site.pictures.scheme_pictures import picture_of
 from generator.site.runs import data as run_data
 from generator.text import visible
 
 SCHEMA = 3
 WORDS = Words("words/site.jinja")
-LICENCE = WORDS("licence")
 # Tensor names may contain lone surrogates, for which JSON has the same escape.
 ENCODE_ERRORS = "backslashreplace"
 MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB
@@ -249,7 +249,7 @@ def layers(
 
 
 def _picture_arrays(scheme: Scheme) -> bytes:
-    return archive(scheme.picture.numbers())
+    return archive(picture_of(scheme).numbers())
 
 
 def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
@@ -280,7 +280,7 @@ def document(atlas: Atlas) -> data_schema.Atlas:
         "date": atlas.date,
         "version": atlas.versions.get(PROGRAM),
         "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
-        "licence": LICENCE,
+        "licence": WORDS("licence"),
         "address": atlas.address,
         "checkpoints": [checkpoint(outcome, atlas.uses) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],

@@ -16,7 +16,6 @@ from generator.text import enumerated, pattern, plural
 WORDS = Words("words/layers.jinja")
 ALL = "see all positions"
 NOTHING, UNKNOWN = "none here", "unknown"
-AT_INPUT = WORDS("at_input")
 MIXERS: Mapping[Mixer, str] = {
     "full": "attention to all positions",
     "sliding": "sliding-window attention",
@@ -153,7 +152,7 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
 def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     acting = _described(first, texts)
-    nothing = AT_INPUT if first.at_input else NOTHING
+    nothing = WORDS("at_input") if first.at_input else NOTHING
     encodings = None if acting is None else acting or (nothing,)
     words = " and ".join(MIXERS[mixer] for mixer in first.mixers)
     mixing = f"{words} ({_details(first)})" if _details(first) else words

@@ -15,9 +15,7 @@ from generator.contracts import (
     Files,
     InPrint,
     ModelConfig,
-    Numbers,
     Oracle,
-    Picture,
     Provenance,
     Recomputed,
     Scheme,
@@ -25,11 +23,7 @@ from generator.contracts import (
 from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import panels
-from generator.figures.style import SERIES
-from generator.numerics.arrays import Floats, by_pair, frozen
-from generator.text import rounded
+from generator.numerics.arrays import Floats, frozen
 
 WORDS = Words("schemes/alibi.md.jinja")
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
@@ -127,39 +121,6 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     return Encoding(stack.part, SCHEME.key, form, origin, tuple(notes), stack=stack.kind)
 
 
-def _numbers() -> Numbers:
-    """The bias of 8 heads over the last 64 positions: (n_heads, n_offsets)."""
-    offsets = np.arange(-64, 1)
-    return {"slopes": slopes(8), "offsets": offsets, "lines": slopes(8)[:, None] * offsets}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (axes,) = panels(1, height=3.2)
-    for head, line in enumerate(numbers["lines"]):
-        axes.plot(
-            numbers["offsets"],
-            line,
-            color=SERIES[head],
-            label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}",
-        )
-    axes.set(
-        xlabel="offset: key minus query (positions)",
-        ylabel="bias (logit)",
-        xlim=(-64, 0),
-        ylim=(-10.0, 0.3),
-    )
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
-)
-
-
 SCHEME = Scheme(
     key="alibi",
     paper="2108.12409",
@@ -169,7 +130,6 @@ SCHEME = Scheme(
     order=50,
     find=find,
     claims=re.compile(r"alibi", re.IGNORECASE),
-    picture=PICTURE,
     asked_by=("alibi",),
     oracles=(
         Oracle(

@@ -5,16 +5,11 @@ in long texts.
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form, Temperature
-from generator.figures.canvas import Figure
-from generator.figures.panels import logarithmic, panels
-from generator.figures.style import SERIES
 
 WORDS = Words("schemes/temperature.md.jinja")
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.
@@ -109,37 +104,6 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, tuple[st
     return form, ("log_scaling_alpha", "log_scaling_n_floor")
 
 
-FARTHEST = 7  # A power of ten.
-
-
-def _numbers() -> Numbers:
-    """The factor of Llama 4's rule with its default settings, by position: (n_positions,)."""
-    positions = np.floor(np.logspace(3.0, FARTHEST, 801))
-    return {
-        "positions": positions,
-        "factor": (
-            Temperature(STRENGTH, FLOOR_SCALE, 1, "steps", (), 10**FARTHEST).factor(positions)
-        ),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (axes,) = panels(1, height=3.0)
-    axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
-    logarithmic(axes, "x")
-    axes.set(xlabel="position of the query", ylabel="factor on the logits", ylim=(0.95, 1.8))
-    axes.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["factor"][None, ::8],
-)
-
-
 SCHEME = Scheme(
     key="temperature",
     paper="2501.19399",
@@ -147,7 +111,6 @@ SCHEME = Scheme(
     acts_in="logits",
     order=96,
     find=find,
-    picture=PICTURE,
     tells_position=False,
     by_formula=True,
 )
