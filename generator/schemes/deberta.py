@@ -165,7 +165,7 @@ SCHEME = Scheme(
         "content-to-position and position-to-content attention",
     ),
     acts_in="logits",
-    order=32,
+    after="t5_bias",
     find=find,
     picture=PICTURE,
 )

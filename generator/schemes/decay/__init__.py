@@ -219,7 +219,7 @@ SCHEME = Scheme(
         "retention",
     ),
     acts_in="state",
-    order=55,
+    after="alibi",
     find=find,
     picture=PICTURE,
 )

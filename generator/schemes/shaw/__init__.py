@@ -130,7 +130,7 @@ SCHEME = Scheme(
         "relative position embedding (relative_key in BERT)",
     ),
     acts_in="logits",
-    order=34,
+    after="deberta",
     find=find,
     picture=PICTURE,
     asked_by=("relative_key", "relative_key_query"),
