@@ -234,7 +234,8 @@ class Source:
     key: of a row that names a checkpoint there; describes: description of that key in the list of
         checkpoints; example: a value of it, for the guide
     is_path: whether the value is a path, relative to the list
-    order: the first source of paths, and the first of others, read what no key says
+    after: key of the source that it follows, the last without one; the first source of paths, and
+        the first of others, read what no key says
     has_runs: whether a row names the numbers of a training run in place of a checkpoint
     """
 
@@ -242,7 +243,7 @@ class Source:
     describes: ClassVar[str]
     example: ClassVar[str]
     is_path: ClassVar[bool]
-    order: ClassVar[int] = 100
+    after: ClassVar[str] = ""
     has_runs: ClassVar[bool] = False
 
     def open(self, checkpoint: Checkpoint, offline: bool) -> Files:
@@ -436,6 +437,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; acts_in: what it changes, "" for
         nothing; looked_for: completes the sentence “none found; looked for …”
+    after: key of the scheme that it follows, the last without one
     find: returns the encodings of this scheme in a checkpoint; oracles: values that it must
         reproduce
     claims: names of tensors and settings that are this scheme's, whether or not it can read them,
@@ -454,8 +456,8 @@ class Scheme:
     key: str
     also: tuple[str, ...]
     acts_in: ActsIn
-    order: int
     find: Callable[[Files], list[Encoding[Form]]]
+    after: str = ""
     claims: re.Pattern[str] | None = None
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
     asks: Callable[[Files], Iterable[str]] = lambda _: ()

@@ -60,7 +60,7 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
 
 
 def all_analyses() -> tuple[Analysis, ...]:
-    """Every analysis, by its order."""
+    """Every analysis of encodings, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
 

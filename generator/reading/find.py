@@ -31,7 +31,7 @@ NOT_LOOKED_THROUGH = (
 
 
 def all_schemes() -> tuple[Scheme, ...]:
-    """Every scheme, by its order."""
+    """Every scheme, in order."""
     return discovery.load(schemes, Scheme)
 
 

@@ -72,6 +72,6 @@ SCHEME = Scheme(
     plural="axial tables",
     also=("axial position embedding (Reformer)",),
     acts_in="input",
-    order=12,
+    after="learned",
     find=find,
 )

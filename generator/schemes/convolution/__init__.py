@@ -77,6 +77,6 @@ SCHEME = Scheme(
     plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
     acts_in="input",
-    order=38,
+    after="transformer_xl",
     find=find,
 )

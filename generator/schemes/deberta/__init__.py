@@ -131,6 +131,6 @@ SCHEME = Scheme(
         "content-to-position and position-to-content attention",
     ),
     acts_in="logits",
-    order=32,
+    after="t5_bias",
     find=find,
 )

@@ -165,6 +165,6 @@ SCHEME = Scheme(
         "retention",
     ),
     acts_in="state",
-    order=55,
+    after="alibi",
     find=find,
 )

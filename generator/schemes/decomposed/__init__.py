@@ -54,6 +54,6 @@ SCHEME = Scheme(
     paper="2112.01526",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     acts_in="logits",
-    order=64,
+    after="window_bias",
     find=find,
 )

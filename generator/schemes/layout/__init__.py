@@ -52,6 +52,6 @@ SCHEME = Scheme(
     paper="1912.13318",
     also=("2-D position embedding (LayoutLM)",),
     acts_in="input",
-    order=14,
+    after="axial",
     find=find,
 )

@@ -54,7 +54,6 @@ SCHEME = Scheme(
     plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
     acts_in="input",
-    order=10,
     find=find,
     find_last=find_last,
 )

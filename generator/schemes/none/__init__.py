@@ -37,7 +37,7 @@ SCHEME = Scheme(
     paper="2203.16634",
     also=("NoPE (attention layers without position)",),
     acts_in="",
-    order=90,
+    after="decomposed",
     find=find,
     by_formula=True,
 )

@@ -120,7 +120,7 @@ SCHEME = Scheme(
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     acts_in="queries and keys",
-    order=46,
+    after="rotary",
     find=find,
     by_formula=True,
 )

@@ -94,7 +94,7 @@ SCHEME = Scheme(
         "relative position embedding (relative_key in BERT)",
     ),
     acts_in="logits",
-    order=34,
+    after="deberta",
     find=find,
     asked_by=("relative_key", "relative_key_query"),
 )

@@ -64,7 +64,7 @@ SCHEME = Scheme(
     paper="2309.17453",
     also=("learned sinks", "softmax with an extra logit"),
     acts_in="logits",
-    order=95,
+    after="none",
     find=find,
     tells_position=False,
 )

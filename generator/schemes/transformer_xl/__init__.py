@@ -116,6 +116,6 @@ SCHEME = Scheme(
     paper="1901.02860",
     also=("relative positional encoding with the biases u and v",),
     acts_in="logits",
-    order=36,
+    after="shaw",
     find=find,
 )

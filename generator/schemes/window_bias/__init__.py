@@ -83,7 +83,7 @@ SCHEME = Scheme(
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     acts_in="logits",
-    order=60,
+    after="decay",
     find=find,
     claims=re.compile(r"bias_table", re.IGNORECASE),
 )

@@ -296,9 +296,8 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
 
 
 def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
-    for scheme, group in groupby(
-        sorted(linked, key=lambda chapter: chapter.scheme.order), key=lambda chapter: chapter.scheme
-    ):
+    ordered = sorted(linked, key=lambda chapter: atlas.schemes.index(chapter.scheme))
+    for scheme, group in groupby(ordered, key=lambda chapter: chapter.scheme):
         chapters = tuple(group)
         reasons: dict[str, dict[str, None]] = {}
         for chapter in chapters:

@@ -32,7 +32,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 FORMAT = FileFormat(
     key="numpy_array",
-    order=6,
+    after="numpy_archive",
     names=(),
     suffixes=(".npy",),
     begins=re.compile(rb"\x93NUMPY"),
