@@ -21,13 +21,12 @@ from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.open_questions import TYPE
 from generator.checkpoints.model.stacks import is_read
 from generator.contracts import Encoding, Files, ModelConfig, Scheme, discovery, names
+from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 from generator.libraries import config_classes
 
-NOT_LOOKED_THROUGH = (
-    "The encodings in its weights are unknown, because transformers builds no model of this config"
-)
+QUESTIONS = Words("words/questions.jinja")
 
 
 def all_schemes() -> tuple[Scheme, ...]:
@@ -166,7 +165,8 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
         in_code = [] if code is None else find(code)
     # As where a size that a scheme needs is missing.
     except (NoOutlineError, RowError) as error:
-        return Found(measured, is_complete=False, question=f"{NOT_LOOKED_THROUGH} ({error}).")
+        question = QUESTIONS("no_code", reason=str(error), is_partly=False)
+        return Found(measured, is_complete=False, question=question)
     unmeasured = [
         encoding
         for encoding in in_code
@@ -176,7 +176,7 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     if any(encoding.form.tells_position for encoding in unmeasured):
         measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
     missing = "" if code is None else code.missing
-    question = f"{NOT_LOOKED_THROUGH} ({missing}). Only its parts were searched." if missing else ""
+    question = QUESTIONS("no_code", reason=missing, is_partly=True) if missing else ""
     return Found(measured, unmeasured, code is not None and not missing, question)
 
 
