@@ -10,7 +10,6 @@ from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.contracts.words import Words
@@ -119,21 +118,19 @@ def open_questions(
     """One sentence for each; none where the encodings that were found are all that config and
     weights speak of.
     """
-    config = files.config
+    config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield (
             "There is no config.json, so the family is unknown, and only names and shapes of"
             " tensors were used."
         )
-    for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
+    for refused in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
         yield (
-            f"The config class of this family in transformers rejects {files.config.source}"
+            f"The config class of this family in transformers rejects {config.source}"
             f" ({refused}), which was therefore read unchanged."
         )
     yield from dict.fromkeys(
-        UNREAD[stack.config.family]
-        for stack in stacks(files.config)
-        if stack.config.family in UNREAD
+        UNREAD[stack.config.family] for stack in stacks if stack.config.family in UNREAD
     )
     if WITH_FOURIER.search(class_name(config)):
         yield TEXTS("fourier_features")
