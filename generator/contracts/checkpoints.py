@@ -10,9 +10,10 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.model_config import Json, ModelConfig
+from generator.contracts.model_config import Json, Modality, ModelConfig, StackKind
 from generator.contracts.oracle import Oracle
 from generator.contracts.record import Record
+from generator.contracts.resolved import Resolved
 from generator.contracts.runs import Run, Series
 from generator.contracts.words import Words
 from generator.encodings import ActsIn, Form
@@ -26,8 +27,6 @@ LONGEST_PART = 60
 # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 TIMES = range(2**32)
 SENTENCE = "The cat sat on the mat because it was tired."
-Modality = Literal["text", "image", "audio", "page"]
-StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
 Scope = Literal["first_layer", "model"]
 FIRST_LAYER: Scope = "first_layer"
@@ -174,6 +173,10 @@ class Files(Protocol):
     @property
     def config(self) -> ModelConfig:
         """Settings from config.json."""
+
+    @property
+    def resolved(self) -> Resolved:
+        """The same as the code of the family understands them."""
 
     @property
     def tensors(self) -> "Mapping[str, TensorInfo]":

@@ -10,7 +10,6 @@ from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.contracts.words import Words
@@ -111,12 +110,12 @@ def open_questions(
     """One sentence for each; none where the encodings that were found are all that config and
     weights speak of.
     """
-    config = files.config
+    config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield TEXTS("no_config")
-    for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
+    for refused in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
         yield TEXTS("refused", source=files.config.source, reason=refused)
-    families = dict.fromkeys(stack.config.family for stack in stacks(files.config))
+    families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):
         yield TEXTS("fourier_features")

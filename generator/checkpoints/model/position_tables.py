@@ -23,7 +23,6 @@ from generator.checkpoints.model.families import (
     TWO_TOWERS,
 )
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
-from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
 from generator.contracts import (
     Claimed,
@@ -121,7 +120,7 @@ def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]
     errors: as of ``stored_tables``
     """
     if files not in _GUESSED:
-        is_guess = bool(files.tensors) and _added(files.config) and not _named(files)
+        is_guess = bool(files.tensors) and _added(files) and not _named(files)
         guess = search(files, _is_name, _is_table, is_claimed) if is_guess else Search()
         _GUESSED[files] = _with_parts([_stored(files, table) for table in guess.found]), guess
     return _GUESSED[files][0]
@@ -150,14 +149,14 @@ def unread_tables(files: Files) -> tuple[str, ...]:
 
 def _named(files: Files) -> list[str]:
     """The tensors with the name of a position table, of whatever shape."""
-    return [name for name in files.tensors if _is_name(name)] if _added(files.config) else []
+    return [name for name in files.tensors if _is_name(name)] if _added(files) else []
 
 
 def _with_sinusoid_name(files: Files) -> list[str]:
     return [
         name
         for name in files.tensors
-        if table_names.SINUSOID.search(name) and not _is_name(name) and _added(files.config)
+        if table_names.SINUSOID.search(name) and not _is_name(name) and _added(files)
     ]
 
 
@@ -282,7 +281,7 @@ def _of_sequence(table: TableTensor, files: Files) -> bool:
 
 def _grid_modality(files: Files) -> Modality:
     """The modality of patches: audio if the config has mel bins, otherwise image."""
-    return "audio" if "num_mel_bins" in resolved(files.config).config else "image"
+    return "audio" if "num_mel_bins" in files.resolved.config else "image"
 
 
 def _sequence_modality(name: str, files: Files) -> Modality:
@@ -384,13 +383,14 @@ def as_encoding(
     )
 
 
-def _added(config: ModelConfig) -> bool:
+def _added(files: Files) -> bool:
     """Whether stored tables are added to the input; ESM-2 and DeBERTa may store an unused one,
     RoFormer one of angles. With ALiBi there is none, whatever the class of the family has.
     """
+    config = files.config
     elsewhere = (
         config.text("position_embedding_type") in NOT_ADDED
-        or resolved(config).config.flag("alibi") is True
+        or files.resolved.config.flag("alibi") is True
         or config.family in ANGLES_STORED | FIRST_ROW_ALONE
     )
     return not elsewhere and config.flag("position_biased_input") is not False

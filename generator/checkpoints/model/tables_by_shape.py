@@ -12,7 +12,7 @@ from typing import Any
 
 from generator.checkpoints.model.code_files import NoOutlineError, outline
 from generator.checkpoints.model.resolved import is_known
-from generator.contracts import Claimed, Files, ModelConfig
+from generator.contracts import Claimed, Files, ModelConfig, Resolved
 from generator.contracts.model_config import SIZES
 from generator.contracts.words import Words
 from generator.libraries import config_classes
@@ -73,19 +73,19 @@ def search(
         return _of_sizes(files, is_claimed)
     if not any(_assigns(section.family, is_name) for section in config.nested()):
         return Search()
-    parameters = parameters_of(config)
+    parameters = parameters_of(files.resolved)
     tables = {
         name: shape for name, shape in parameters.items() if is_name(name) and is_shape(name, shape)
     }
     return _of_code(files, parameters, tables, is_claimed)
 
 
-def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
+def parameters_of(resolved: Resolved) -> Mapping[str, Shape]:
     """The shapes of all stored parameters and buffers of the family's model, by name, made without
     memory; empty where its code cannot make one.
     """
     try:
-        model = outline(config)
+        model = outline(resolved)
     except NoOutlineError:
         return {}
     return (

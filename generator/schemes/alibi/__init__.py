@@ -8,7 +8,6 @@ from operator import itemgetter
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import (
     Encoding,
@@ -19,6 +18,7 @@ from generator.contracts import (
     Provenance,
     Recomputed,
     Scheme,
+    Stack,
 )
 from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
@@ -68,7 +68,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     """
     if not files.config.settings:
         return [*_stored(files)]
-    return [_encoding(stack) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
+    return [_encoding(stack) for stack in files.resolved.stacks if _has_alibi(stack.config)][-1:]
 
 
 def _stored(files: Files) -> Iterator[Encoding[Form]]:

@@ -8,9 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from generator.checkpoints.model.families import attends_without_encoding
-from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order
-from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.words import Words
 from generator.encodings import Decay, Form
 from generator.errors import RowError
@@ -57,7 +56,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when sizes are missing or invalid, or the shapes of tensors do not match
     """
-    inner = stacks(files.config)[::-1]
+    inner = files.resolved.stacks[::-1]
     by_rule = next((stack for stack in inner if stack.config.family in LIGHTNING | RETENTION), None)
     if by_rule is not None:
         return _by_rule(by_rule)

@@ -9,9 +9,8 @@ from typing import Any
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
-from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
-from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme
+from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.model_config import ROTATED_PART, positive
 from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
@@ -89,7 +88,7 @@ def asks(files: Files) -> Iterator[str]:
 
 def _rotations(files: Files) -> list[tuple[Stack, RotatedLayers]]:
     """Every rotation of words, with its stack. Nested configs override the outer one."""
-    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
+    rotating = {stack.part: stack for stack in files.resolved.stacks if _rotates(stack.config)}
     return [(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
@@ -144,7 +143,7 @@ def _encoding(
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = tuple(layer.index for layer in rotated.layers) if has_code(config.family) else ()
+    indices = tuple(layer.index for layer in rotated.layers) if stack.has_code else ()
     place = (stack.modality, stack.kind, indices or None)
     return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
 

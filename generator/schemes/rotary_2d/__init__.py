@@ -5,7 +5,6 @@ with its column.
 from collections.abc import Iterator
 from math import isqrt, pi
 
-from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.resolved import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
@@ -33,7 +32,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a size is missing or invalid
     """
-    models, origin = list(_image_models(translated(files.config), "")), Provenance("config.json")
+    models, origin = list(_image_models(files.resolved.readable, "")), Provenance("config.json")
     names = [f"vision {index}" for index in range(len(models))] if len(models) > 1 else ["vision"]
     return [
         Encoding(f"{name}{along}", SCHEME.key, form, origin, notes, "image")

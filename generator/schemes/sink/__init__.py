@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.words import Words
@@ -34,7 +33,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     errors: RowError when a tensor has an unexpected shape
     """
     stack = next(
-        (stack for stack in stacks(files.config)[::-1] if stack.config.family in SINKS), None
+        (stack for stack in files.resolved.stacks[::-1] if stack.config.family in SINKS), None
     )
     if stack is None:
         return []

@@ -18,7 +18,6 @@ from generator.checkpoints.model.position_tables import (
     stored_tables,
 )
 from generator.checkpoints.model.resolved import completed
-from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Claimed, Encoding, Files, ModelConfig, Provenance, Scheme
 from generator.contracts.words import Words
@@ -71,7 +70,7 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
     scaled_stacks = {encoding.stack for encoding in scaled}
     runtime = [
         encoding
-        for stack in stacks(config)
+        for stack in files.resolved.stacks
         for encoding in _runtime(stack.config, parts, has_weights=bool(files.tensors))
         if encoding.stack not in scaled_stacks
     ]

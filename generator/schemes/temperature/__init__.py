@@ -5,9 +5,7 @@ in long texts.
 import math
 from collections.abc import Mapping
 
-from generator.checkpoints.model.layers import layers
-from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.words import Words
 from generator.encodings import Form, Temperature
 
@@ -35,7 +33,9 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a setting is invalid
     """
-    found = [(stack, *rule) for stack in stacks(files.config) if (rule := _rule(stack)) is not None]
+    found = [
+        (stack, *rule) for stack in files.resolved.stacks if (rule := _rule(stack)) is not None
+    ]
     return [_encoding(*stack_and_rule) for stack_and_rule in found[-1:]]
 
 
@@ -64,7 +64,7 @@ def _rule(stack: Stack) -> tuple[Temperature, tuple[str, ...]] | None:
         return form, ("use_logn_attn", "seq_length")
     if config.family in BY_POWER:
         rope = config.rope.settings
-        of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in layers(stack)]
+        of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in stack.layers]
         unrotated = tuple(index for index, name in of_type if rope.get(name, {}) is None)
         form = Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions)
         return (form, ("rope_parameters",)) if unrotated else None
@@ -97,7 +97,7 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, tuple[st
     floor = config.value("log_scaling_n_floor", BY_LOGARITHM.get(config.family))
     if floor is None:
         return None
-    full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
+    full = tuple(layer.index for layer in stack.layers if "sliding" not in layer.mixers)
     strength = config.positive("log_scaling_alpha", STRENGTH)
     start = config.positive("log_scaling_n_floor", floor)
     form = Temperature(strength, start, 1, "smooth", full, n_positions)
