@@ -1,14 +1,24 @@
 """The page that compares published values with those of this build."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Maker, Oracle, Page, PageKind, Reading, Scheme
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Maker,
+    Oracle,
+    Page,
+    PageContext,
+    PageKind,
+    Reading,
+    Scheme,
+)
 from generator.contracts.oracles import Check, check
 from generator.encodings import Form, PositionTable
 
@@ -23,6 +33,13 @@ class Checked:
     title: str
     link: str
     check: Check
+
+
+@dataclass(frozen=True)
+class CheckedContext(PageContext, template="checked.md.jinja"):
+    """checked: returns every check, in the order of the extensions"""
+
+    checked: Callable[[], list[Checked]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -51,13 +68,8 @@ def pages(atlas: Atlas) -> list[Page]:
         (stored, atlas.submit(f"{STORED} {[*tables]}", compute) if tables else compute),
         (given, atlas.submit(GIVEN, partial(values, given))),
     )
-    return [
-        Page(
-            "learn/checked-against.md",
-            "checked.md.jinja",
-            {"results": partial(_results, atlas, makers)},
-        )
-    ]
+    context = CheckedContext(partial(_results, atlas, makers))
+    return [Page("learn/checked-against.md", context)]
 
 
 def _cases(atlas: Atlas) -> Iterator[tuple[str, str, Oracle]]:
