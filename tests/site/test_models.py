@@ -138,7 +138,9 @@ def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: A
     own = {page.path.replace(".md", ".html"): page for page in published_model.pages(atlas)}
     assert sorted(addresses) == sorted(own)
     assert {
-        name: page.context["measured"] for name, page in own.items() if page.context["measured"]
+        name: vars(page.context)["measured"]
+        for name, page in own.items()
+        if vars(page.context)["measured"]
     } == {
         "models/meta-llama--Llama-3.1-8B-Instruct.html": "checkpoints/ours.html",
         "models/EleutherAI--pythia-1.4b.html": "checkpoints/pythia.html",

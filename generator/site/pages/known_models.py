@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
 from generator.site.data.models import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
@@ -33,7 +33,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "facets": facets(found),
         "rows": found,
     }
-    return [Page("models.md", "models.md.jinja", context)]
+    return [Page("models.md", untyped("models.md.jinja", context))]
 
 
 @dataclass(frozen=True)

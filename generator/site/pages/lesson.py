@@ -1,6 +1,6 @@
 """A lesson in five steps, with numbers of the checkpoints of this atlas."""
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
 from generator.site.data import lesson as lesson_data
 from generator.site.in_use import story
@@ -25,15 +25,17 @@ def pages(atlas: Atlas) -> list[Page]:
     return [
         Page(
             f"learn/{name}.md",
-            f"lesson_{name}.md.jinja",
-            {
-                "steps": steps,
-                "number": number,
-                "title": title,
-                "lesson": lesson,
-                "runs": atlas.runs[:1],
-                "in_use": in_use,
-            },
+            untyped(
+                f"lesson_{name}.md.jinja",
+                {
+                    "steps": steps,
+                    "number": number,
+                    "title": title,
+                    "lesson": lesson,
+                    "runs": atlas.runs[:1],
+                    "in_use": in_use,
+                },
+            ),
             (in_use.figure,) if in_use and in_use.figure and name == STEPS[-1][0] else (),
         )
         for number, (name, _, title) in enumerate(steps)

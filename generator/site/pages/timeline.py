@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results
+from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
 from generator.contracts.words import Words
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
@@ -126,7 +126,7 @@ def pages(atlas: Atlas) -> list[Page]:
             key=lambda scheme: (scheme.year or 0, scheme.paper),
         ),
     }
-    return [Page("timeline.md", "timeline.md.jinja", context, figures)]
+    return [Page("timeline.md", untyped("timeline.md.jinja", context), figures)]
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
