@@ -33,6 +33,7 @@ from generator.errors import AtlasError, RefusedError
 from generator.pipeline import evaluate, local_pool, model_details, models, versions
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.reading import find, plan
+from generator.reading.named import checkpoint_at, hub_errors, is_path
 from generator.site import materials
 from generator.site.data import files as data_files
 from generator.site.history import former_site, words
@@ -79,9 +80,9 @@ def inspect(
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
     with reporting_errors():
-        checkpoint = named.checkpoint_at(source, pickle, file, config)
+        checkpoint = checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([checkpoint], offline=False)  # Of a pattern with *, the last one.
-        with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
+        with hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
             inspected = named.within_limits(executor, inspect_task, task)
         if as_json:
             found = _document(inspected.outcome, inspected.records)
@@ -138,10 +139,10 @@ def add(
     """
     with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
-        if named.is_path(name):
+        if is_path(name):
             own_runs.append(out, config_file, listed, list_file.expanded(name))
             return
-        checkpoint = named.checkpoint_at(name)
+        checkpoint = checkpoint_at(name)
         if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
             raise RefusedError(
                 f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
@@ -174,7 +175,7 @@ def pin(
             if name is None or options.get(list_edit.REVISIONS) is not None or is_pinned:
                 continue
             moving = name if upgrade or not revision else f"{name}@{revision}"
-            commit = named.commit_of(named.checkpoint_at(moving))
+            commit = named.commit_of(checkpoint_at(moving))
             if commit != revision:
                 commits[index] = commit
                 out.print(f"{name}: {revision or 'main'} → {commit}")

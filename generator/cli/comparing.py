@@ -13,6 +13,7 @@ from generator.contracts import Comparison
 from generator.errors import AtlasError
 from generator.pipeline import drafts, local_pool
 from generator.reading import comparison, plan
+from generator.reading.named import checkpoint_at, hub_errors
 
 EXAMPLES = """Examples:
 
@@ -68,13 +69,13 @@ def compare(
 def _compared(names: Sequence[str], function: Callable[..., Comparison]) -> Comparison:
     """errors: AtlasError"""
     # Of a pattern with *, the last one.
-    tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
+    tasks = [plan.plan([checkpoint_at(name)], offline=False)[-1] for name in names]
     for task in tasks:
         if not plan.source_of(task.checkpoint).is_path:
             err.print(f"{task.checkpoint.id}: {READ_FROM_HUB}")
     with (
-        named.hub_errors(tasks[0].checkpoint),
-        named.hub_errors(tasks[1].checkpoint),
+        hub_errors(tasks[0].checkpoint),
+        hub_errors(tasks[1].checkpoint),
         local_pool.processes(jobs=1) as executor,
     ):
         found: Comparison = named.within_limits(executor, function, *tasks)

@@ -17,6 +17,7 @@ from generator.errors import AtlasError, RefusedError
 from generator.pipeline import local_pool, versions
 from generator.reading import lint as linter
 from generator.reading import plan
+from generator.reading.named import checkpoint_at, hub_errors
 from generator.reading.plan import Task
 from generator.text import visible
 
@@ -82,7 +83,7 @@ def _tasks(sources: Sequence[str], config_file: Path | None) -> list[Task]:
     """errors: RefusedError where neither is given"""
     if not sources and config_file is None:
         raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
-    checkpoints = [named.checkpoint_at(source) for source in sources]
+    checkpoints = [checkpoint_at(source) for source in sources]
     if config_file is not None:
         checkpoints += list_file.load(config_file, plan.all_sources())
     tasks = plan.plan(checkpoints, offline=False)
@@ -98,7 +99,7 @@ def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
     with local_pool.processes(jobs=1) as executor:
         for task in tasks:
             try:
-                with named.hub_errors(task.checkpoint):
+                with hub_errors(task.checkpoint):
                     file, every = named.within_limits(executor, linter.linted, task)
             except AtlasError as error:
                 err.print(str(error))
