@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from generator.checkpoints.model.facts import TITLES
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme, untyped
+from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading, Run, Scheme
 from generator.site.outline import addresses_of
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
@@ -19,7 +19,6 @@ from generator.site.rankings.columns import DIGITS, NOTHING, Column, columns_of,
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
 CONTEXT = TITLES["n_positions"]
-MOST_RUNS = 8  # that the page links to; others are in a list of their own
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,6 @@ class EncodingRow:
     base: float | None
     acts_in: str
     numbers: str
-    family: str
     cells: tuple[Cell, ...]
     more: int
 
@@ -75,28 +73,41 @@ class Other:
     schemes: tuple[Scheme, ...]
 
 
+@dataclass(frozen=True)
+class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
+    """rows: those of a checkpoint follow each other; others: without a row
+    addresses: of chapters; shades: of cells
+    layered: stacks of which there is something to say, each with the context of its model
+    common: schemes with how many measured models have each, the most common first
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[EncodingRow]
+    others: Sequence[Other]
+    addresses: Mapping[str, str]
+    shades: Sequence[int]
+    runs: Sequence[Run]
+    layered: Sequence[tuple[Outcome, int | None, LayerStrip]]
+    common: Sequence[tuple[Scheme, int]]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The table, with the other checkpoints below it."""
     columns = columns_of(atlas)
-    rows = list(_rows(atlas, columns))
-    context = {
-        "columns": columns,
-        "rows": rows,
-        "others": list(_others(atlas)),
-        "addresses": addresses_of(atlas),
-        "shades": range(SHADES),
-        "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
-        "families": sorted({row.family for row in rows} - {""}),
-        "runs": atlas.runs[:MOST_RUNS],
-        "more_runs": len(atlas.runs) > MOST_RUNS,
-        "layered": list(_layered(atlas)),
-        "common": _common(atlas),
-    }
-    return [Page("checkpoints/index.md", untyped("checkpoints.md.jinja", context))]
+    context = CatalogueContext(
+        columns,
+        list(_rows(atlas, columns)),
+        list(_others(atlas)),
+        addresses_of(atlas),
+        range(SHADES),
+        atlas.runs,
+        list(_layered(atlas)),
+        _common(atlas),
+    )
+    return [Page("checkpoints/index.md", context)]
 
 
 def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
-    """Schemes with how many measured models have each, the most common first."""
     uses = {(outcome.checkpoint.slug, one.encoding.scheme) for outcome, one in atlas.encodings}
     counts = Counter(scheme for _, scheme in uses)
     found = [(scheme, counts[scheme.key]) for scheme in atlas.schemes if counts[scheme.key]]
@@ -104,9 +115,7 @@ def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
 
 
 def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
-    """Stacks of which there is something to say: windows, recurrent states, layers that differ;
-    with the context of their model.
-    """
+    """Stacks with windows, recurrent states, or layers that differ."""
     for outcome in atlas.outcomes:
         records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
         for strip in layer_strips(outcome.layers, records, atlas.schemes):
@@ -152,7 +161,6 @@ def _row(
         parameters.get("base"),
         where,
         numbers,
-        outcome.family,
         cells,
         more,
     )

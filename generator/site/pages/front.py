@@ -1,6 +1,6 @@
 """The front page: a box that finds a model, a finding for each scheme, and all checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
@@ -9,10 +9,10 @@ from generator.contracts import (
     Finding,
     Outcome,
     Page,
+    PageContext,
     PageKind,
     Reading,
     Scheme,
-    untyped,
 )
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline, applicable, figures_of
@@ -51,6 +51,29 @@ class GalleryEntry:
     schemes: tuple[Scheme, ...]
 
 
+@dataclass(frozen=True)
+class FrontContext(PageContext, template="index.md.jinja"):
+    """hero: finding with the figure that opens the page; remarks: by scheme, others
+    measures: keys of the analyses that have a page
+    ways: those with pictures first; gallery: checkpoints of theirs, each once
+    without_encoding: some of those that have none; is_complete: whether all of them are here
+    built: what could be read, and how many encodings and schemes it has; listed: entries
+    """
+
+    hero: FrontRemark | None
+    remarks: Mapping[str, FrontRemark]
+    measures: Collection[str]
+    ways: Sequence[Way]
+    gallery: Sequence[GalleryEntry]
+    without_encoding: Sequence[Outcome]
+    is_complete: bool
+    built: Sequence[Outcome]
+    n_encodings: int
+    n_schemes: int
+    listed: int
+    versions: Mapping[str, str]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
@@ -75,29 +98,25 @@ def pages(atlas: Atlas) -> list[Page]:
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
     hero = _hero(atlas)
-    context = {
-        "hero": hero,
-        "remarks": _by_scheme(atlas, hero),
-        "measures": {analysis.key for analysis in applicable(atlas)},
-        "ways": sorted(ways, key=lambda one: not one.measured),
-        "gallery": _gallery(ways),
-        "families": sorted({outcome.family for outcome in built} - {""}),
-        "without_encoding": without[:most],
-        "complete": complete,
-        "counts": {
-            "checkpoints": len(built),
-            "encodings": len(encodings),
-            "schemes": len([scheme for scheme in used if scheme.key in shown]),
-            "figures": sum(len(reading.alts) for outcome in built for reading in outcome.readings),
-        },
-        "listed": len(atlas.outcomes),
-        "versions": atlas.versions,
-    }
-    return [Page("index.md", untyped("index.md.jinja", context))]
+    context = FrontContext(
+        hero,
+        _by_scheme(atlas, hero),
+        {analysis.key for analysis in applicable(atlas)},
+        sorted(ways, key=lambda one: not one.measured),
+        _gallery(ways),
+        without[:most],
+        complete,
+        built,
+        len(encodings),
+        sum(scheme.key in shown for scheme in used),
+        len(atlas.outcomes),
+        atlas.versions,
+    )
+    return [Page("index.md", context)]
 
 
 def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
-    """Each member of the ways once, those with pictures first."""
+    """Each member of the ways once."""
     schemes: dict[str, list[Scheme]] = {}
     pictured: dict[str, tuple[Outcome, tuple[Reading, ...]]] = {}
     for one in ways:
@@ -106,11 +125,10 @@ def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
             schemes.setdefault(slug, []).append(one.scheme)
             _, former = pictured.get(slug, (outcome, ()))
             pictured[slug] = outcome, (*former, *readings)[:2]
-    entries = [
+    return [
         GalleryEntry(outcome, readings, tuple(schemes[slug]))
         for slug, (outcome, readings) in pictured.items()
     ]
-    return sorted(entries, key=lambda entry: not entry.readings)
 
 
 def _hero(atlas: Atlas) -> FrontRemark | None:

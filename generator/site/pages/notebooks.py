@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Outcome, Page, PageKind, Reading, Result, untyped
+from generator.contracts import Atlas, Figure, Outcome, Page, PageContext, PageKind, Reading, Result
 from generator.encodings import Form, OffsetBias, PositionTable
 from generator.site.outline import Outline, figures_of
 
@@ -42,10 +42,20 @@ MODELS = {
 }
 
 
+@dataclass(frozen=True)
+class NotebooksContext(PageContext, template="notebooks.md.jinja"):
+    """The encoding that stands for each model; None where no other can."""
+
+    gpt_2: Shown | None
+    bert_base: Shown | None
+    t5_small: Shown | None
+    sinusoid: Shown | None
+
+
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, with the encoding that stands for each model; None where no other can."""
+    """The page."""
     shown = {name: _shown(atlas, model) for name, model in MODELS.items()}
-    return [Page("learn/notebooks.md", untyped("notebooks.md.jinja", shown))]
+    return [Page("learn/notebooks.md", NotebooksContext(**shown))]
 
 
 def _shown(atlas: Atlas, model: NotebookModel) -> Shown | None:

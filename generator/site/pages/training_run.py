@@ -1,5 +1,6 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from generator.cache.fingerprint import of_parts
@@ -9,6 +10,7 @@ from generator.contracts import (
     Figure,
     FigureSpec,
     Page,
+    PageContext,
     PageKind,
     Run,
     RunEncoding,
@@ -16,13 +18,12 @@ from generator.contracts import (
     RunUse,
     Scheme,
     paper_address,
-    untyped,
 )
 from generator.contracts.words import Words
 from generator.site.runs.data import path_of
 from generator.site.runs.figures import of_kernel, of_metrics, spread
 from generator.site.runs.findings import change, reasons, sentences, unread
-from generator.site.runs.side_by_side import side_by_side
+from generator.site.runs.side_by_side import SideBySide, side_by_side
 
 WORDS = Words("words/runs.jinja")
 MOST_CURVES = 6  # measures that are drawn: those that changed most
@@ -59,6 +60,34 @@ class RunChapter:
     rows: tuple[MetricRow, ...]
 
 
+@dataclass(frozen=True)
+class RunsContext(PageContext, template="runs.md.jinja"):
+    """All runs, one by one and side by side."""
+
+    runs: Sequence[Run]
+    beside: SideBySide
+
+
+@dataclass(frozen=True)
+class RunContext(PageContext, template="run.md.jinja"):
+    """unread: how many checkpoints could not be read, in words; reasons: why, each with its steps
+    paper: its address; data: path of the numbers; several: whether there are other runs
+    positions: of kernels, at most; uses: each with a figure if enough is known
+    most_rows: of one encoding in a table
+    """
+
+    run: Run
+    chapters: Sequence[RunChapter]
+    unread: str | None
+    reasons: Sequence[tuple[str, str]]
+    paper: str
+    data: str
+    several: bool
+    positions: int
+    uses: Sequence[tuple[RunUse, Figure | None]]
+    most_rows: int
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page of each run, and a list of them where there are several."""
     of_runs = [_page(atlas, run) for run in atlas.runs]
@@ -72,11 +101,7 @@ def _index(atlas: Atlas) -> Page:
         *(f"{one.key}.{key}" for one in atlas.uses for key in one.units),
     }
     beside = side_by_side(atlas.runs, main)
-    return Page(
-        "runs/index.md",
-        untyped("runs.md.jinja", {"runs": atlas.runs, "beside": beside}),
-        beside.figures,
-    )
+    return Page("runs/index.md", RunsContext(atlas.runs, beside), beside.figures)
 
 
 def _page(atlas: Atlas, run: Run) -> Page:
@@ -84,26 +109,21 @@ def _page(atlas: Atlas, run: Run) -> Page:
     most_rows = MOST_ROWS // max(len(shown), 1)
     chapters = [_chapter(atlas, run, encoding, most_rows) for encoding in shown]
     uses = [(use, _use_figure(atlas, run, use)) for use in run.uses]
-    context = {
-        "run": run,
-        "chapters": chapters,
-        "unread": unread(run),
-        "reasons": reasons(run)[:MOST_REASONS],
-        "paper": paper_address(run.paper),
-        "data": path_of(run),
-        "several": len(atlas.runs) > 1,
-        "positions": KERNEL_POSITIONS,
-        "uses": uses,
-        "most_rows": most_rows,
-    }
-    return Page(
-        f"runs/{run.slug}.md",
-        untyped("run.md.jinja", context),
-        (
-            *(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
-            *(figure for _, figure in uses if figure),
-        ),
+    context = RunContext(
+        run,
+        chapters,
+        unread(run),
+        reasons(run)[:MOST_REASONS],
+        paper_address(run.paper),
+        path_of(run),
+        len(atlas.runs) > 1,
+        KERNEL_POSITIONS,
+        uses,
+        most_rows,
     )
+    of_chapters = (figure for one in chapters for figure in (*one.kernels, *one.curves))
+    of_uses = (figure for _, figure in uses if figure)
+    return Page(f"runs/{run.slug}.md", context, (*of_chapters, *of_uses))
 
 
 def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
