@@ -12,8 +12,8 @@ from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import worker
 from generator.pipeline.executor import Executor, result_of
+from generator.pipeline.stderr import quietly
 from generator.reading import plan
 from generator.text import slugify
 
@@ -92,5 +92,5 @@ def within_limits(executor: Executor, function: Callable[..., T], *tasks: plan.T
     errors: as of ``result_of``, with the names of the checkpoints
     """
     where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
-    result: T = result_of(executor, worker.quietly, function, *tasks, where=where)
+    result: T = result_of(executor, quietly, function, *tasks, where=where)
     return result

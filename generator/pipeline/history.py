@@ -7,11 +7,11 @@ from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import RefusedError
+from generator.limits import MOST_LOST
 from generator.site.data import files as data_files
 from generator.site.history import releases
 
 FOLDER = "history"
-MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole source is missing.
 
 
 @dataclass(frozen=True)
