@@ -8,9 +8,12 @@ from typing import TypeVar
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import worker
 from generator.pipeline.executor import Executor, result_of
+from generator.pipeline.stderr import quietly
 from generator.reading import plan
+from generator.reading.named import checkpoint_at, hub_errors, is_path
+
+__all__ = ["checkpoint_at", "commit_of", "hub_errors", "is_path", "within_limits"]
 
 T = TypeVar("T")
 
@@ -37,5 +40,5 @@ def within_limits(executor: Executor, function: Callable[..., T], *tasks: plan.T
     errors: as of ``result_of``, with the names of the checkpoints
     """
     where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
-    result: T = result_of(executor, worker.quietly, function, *tasks, where=where)
+    result: T = result_of(executor, quietly, function, *tasks, where=where)
     return result
