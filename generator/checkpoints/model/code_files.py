@@ -18,7 +18,8 @@ from generator.checkpoints.model.resolved import (
     resolved,
 )
 from generator.contracts import Json, ModelConfig, TensorInfo
-from generator.libraries import import_transformers
+from generator.errors import RefusedError
+from generator.libraries import import_transformers, need_site
 from generator.text import short
 
 MOST_LAYERS = 128
@@ -152,6 +153,10 @@ def outline(config: ModelConfig) -> Any:
     readable = translated(config)
     if resolved(config).refused or not is_known(config.family) or not is_known(readable.family):
         return None
+    try:
+        need_site("the code of a family", "torch")
+    except RefusedError as error:
+        raise NoOutlineError(str(error)) from None
     import torch
 
     models = import_transformers()
