@@ -5,9 +5,11 @@ of the time.
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
+
+from generator.errors import RefusedError
 
 # Without torch, transformers says that it has no models.
 SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
@@ -53,6 +55,14 @@ def import_transformers() -> Any:
     return import_module("transformers")
 
 
+def keep_torch() -> None:
+    """Import torch where it is installed, so that ``light_transformers`` does not hide it: in the
+    process of another program, whose transformers would have no models.
+    """
+    with suppress(ImportError):
+        import_module("torch")
+
+
 @contextmanager
 def hide_torch() -> Iterator[None]:
     """Have Python find no torch in the block, whether it is installed or not."""
@@ -67,3 +77,15 @@ def hide_torch() -> Iterator[None]:
             del os.environ[SILENT]
         else:
             os.environ[SILENT] = before
+
+
+@contextmanager
+def of_site(what: str) -> Iterator[None]:
+    """errors: RefusedError with what to install, where the block lacks a library of the extra"""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise RefusedError(
+            f"{what} needs {error.name}, which is not installed; expected pip install"
+            ' "position-atlas[site]"'
+        ) from error

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from generator.checkpoints.hub import client
-from generator.checkpoints.hub.known_models import file_of, known_models
 from generator.cli.application import FAILED, app, err, reporting_errors
+from generator.cli.deferral import deferred
 from generator.errors import AtlasError, NotReachedError, RefusedError
-from generator.pipeline import refreshed, versions
-from generator.text import plural
+
+with deferred():
+    from generator import text
+    from generator.checkpoints.hub import client, known_models
+    from generator.pipeline import refreshed, versions
 
 EXAMPLES = """Examples:
 
@@ -51,7 +53,7 @@ def refresh(
     with reporting_errors():
         changed = _read(_wanted(ids or []))
         for model in () if check else changed:
-            file_of(model.id).write_text(model.text, encoding="utf-8")
+            known_models.file_of(model.id).write_text(model.text, encoding="utf-8")
     typer.echo(refreshed.table(changed))
     if check and any(model.position for model in changed):
         raise typer.Exit(FAILED)
@@ -59,7 +61,7 @@ def refresh(
 
 def _wanted(ids: Sequence[str]) -> Sequence[str]:
     """These ids, or all. errors: RefusedError for one that is not known"""
-    known = [model.id for model in known_models()]
+    known = [model.id for model in known_models.known_models()]
     problems = []
     for unknown in (name for name in ids if name not in known):
         near = "".join(f"; nearest: {name}" for name in get_close_matches(unknown, known, n=1))
@@ -69,7 +71,7 @@ def _wanted(ids: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys(ids)) or known
 
 
-def _read(ids: Sequence[str]) -> Sequence[refreshed.Refreshed]:
+def _read(ids: Sequence[str]) -> "Sequence[refreshed.Refreshed]":
     """Those whose file changes. A line says of each model whether it does, or why it was not read.
 
     errors: RefusedError where none was
@@ -88,5 +90,5 @@ def _read(ids: Sequence[str]) -> Sequence[refreshed.Refreshed]:
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
     if not found:
-        raise RefusedError(f"none of {plural(len(ids), 'model')} could be read")
+        raise RefusedError(f"none of {text.plural(len(ids), 'model')} could be read")
     return [model for model in found if model.text]

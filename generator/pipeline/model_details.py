@@ -4,17 +4,18 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from typing import Any
 
 from generator.cache.precomputed import FOLDER
 from generator.checkpoints.hub.known_models import KnownModel, known_models
-from generator.contracts import Encoding, EncodingRecord, ModelConfig, Origin
+from generator.contracts import Encoding, EncodingRecord, Files, Origin
 from generator.encodings import Form, Temperature
 from generator.errors import RowError
 from generator.reading import lint
-from generator.reading.evidence import class_of, evidence, look_closely
+from generator.reading.evidence import evidence, look_closely
 
 FILE = FOLDER / "details.json"
 NOTHING: Mapping[str, Any] = {"origins": {}, "temperature": None, "layers": [], "lint": []}
@@ -40,29 +41,24 @@ def made(model: KnownModel) -> dict[str, Any]:
     return {
         "of": _digest(model),
         "origins": {one.key: _origins(one) for one in records if one.origins},
-        "temperature": _of_temperature(model.files.config, found.all),
+        "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in lint.findings(model.files, found)],
     }
 
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:
-    return {name: _origin(origin) for name, origin in record.origins.items()}
+    return {name: asdict(origin) for name, origin in record.origins.items()}
 
 
-def _of_temperature(
-    config: ModelConfig, encodings: Iterable[Encoding[Form]]
-) -> dict[str, Any] | None:
+def _of_temperature(files: Files, encodings: Iterable[Encoding[Form]]) -> dict[str, Any] | None:
     for one in encodings:
         if isinstance(one.form, Temperature):
-            own = evidence(config).keys.get(one.key, {})
+            own = evidence(files.config).keys.get(one.key, {})
             keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            return _origin(Origin(tuple(keys), "" if keys else class_of(config.text_model, one)))
+            default_of = None if keys else files.resolved.default_of(one.stack) or None
+            return asdict(Origin(tuple(keys), default_of))
     return None
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"keys": list(origin.keys), "default_of": origin.default_of or None}
 
 
 def write() -> None:

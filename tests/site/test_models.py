@@ -157,7 +157,9 @@ def test_the_newest_come_first(atlas: Atlas) -> None:
 def test_facets_hold_every_value_once(atlas: Atlas) -> None:
     facets = {facet.name: facet.values for facet in models_page.facets(models.rows(atlas))}
     assert facets["input"] == ["images", "sound", "text"]
-    assert {"windows", "chunks", "full attention", models.WITHOUT} <= set(facets["kind"])
+    assert {"windows", "chunks", "full attention", "attention without encoding"} <= set(
+        facets["kind"]
+    )
     assert facets["maker"] == sorted(set(facets["maker"]))
     assert facets["base"] == sorted(set(facets["base"]), key=int)
 

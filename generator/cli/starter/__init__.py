@@ -5,7 +5,6 @@ publishes its site.
 import json
 import shutil
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +41,8 @@ def is_public(url: str) -> bool:
 
 def origin() -> dict[str, Any] | None:
     """Where pip found the program (PEP 610); None where that was an index, or is not known."""
+    from importlib.metadata import PackageNotFoundError, distribution  # Help needs none.
+
     try:
         found = json.loads(distribution(PROGRAM).read_text("direct_url.json") or "null")
     except (PackageNotFoundError, ValueError):

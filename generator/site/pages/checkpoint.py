@@ -301,9 +301,8 @@ def _pages_of(
 
 
 def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
-    for scheme, group in groupby(
-        sorted(linked, key=lambda chapter: chapter.scheme.order), key=lambda chapter: chapter.scheme
-    ):
+    ordered = sorted(linked, key=lambda chapter: atlas.schemes.index(chapter.scheme))
+    for scheme, group in groupby(ordered, key=lambda chapter: chapter.scheme):
         chapters = tuple(group)
         statements = {
             one.part: [statement for _, statement in _leading(atlas, [one], [one])[0]]

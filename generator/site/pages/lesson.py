@@ -12,11 +12,11 @@ WORDS = Words("words/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.
 
 STEPS = (
-    ("index", "Order", WORDS("index")),
-    ("tables", "Tables", WORDS("tables")),
-    ("rotations", "Waves and rotations", WORDS("rotations")),
-    ("biases", "Biases", WORDS("biases")),
-    ("training", "What models learn", WORDS("training")),
+    ("index", "Order"),
+    ("tables", "Tables"),
+    ("rotations", "Waves and rotations"),
+    ("biases", "Biases"),
+    ("training", "What models learn"),
 )
 
 
@@ -37,14 +37,15 @@ def pages(atlas: Atlas) -> list[Page]:
     """One page for each step."""
     lesson = lesson_data.of(atlas)
     in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
+    steps = [(name, short, WORDS(name)) for name, short in STEPS]
     figures = (in_use.figure,) if in_use and in_use.figure else ()
     return [
         Page(
             f"learn/{name}.md",
-            LessonContext(STEPS, number, lesson, atlas.runs[:1], in_use),
+            LessonContext(steps, number, lesson, atlas.runs[:1], in_use),
             figures if name == STEPS[-1][0] else (),
         )
-        for number, (name, *_) in enumerate(STEPS)
+        for number, (name, *_) in enumerate(steps)
     ]
 
 

@@ -17,7 +17,7 @@ from generator.contracts.words import Words
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.style import BACKGROUND, QUIET, SERIES
-from generator.site.data.models import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
+from generator.site.data.models import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, 
             title,
             keys,
             tuple(
-                _percent(any(KINDS[key] in one.kinds for key in keys) for one in of_year)
-                for of_year in by_year
+                _percent(not one.kinds.isdisjoint(keys) for one in of_year) for of_year in by_year
             ),
         )
         for title, keys in kinds.items()
