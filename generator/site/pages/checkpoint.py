@@ -26,7 +26,6 @@ from generator.contracts import (
     Run,
     Scheme,
     names,
-    paper_address,
 )
 from generator.site import in_use as use
 from generator.site import relatives
@@ -183,7 +182,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
 
     before, after: neighbours among those with the same first scheme, none at either end
     found: names by which search finds it; home: where it is published
-    model_page, paper: addresses of its published config and its paper, if any
+    model_page: address of its published config, if any
     modules: of its tensors; chapters: encodings of this page
     linked: encodings of the page side_by_side, a path without extension
     stages: titles of groups of analyses
@@ -200,7 +199,6 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     found: SearchNames
     home: Home | None
     model_page: str | None
-    paper: str
     modules: Sequence[Module]
     chapters: Sequence[Chapter]
     linked: Sequence[Chapter]
@@ -277,7 +275,6 @@ def _pages_of(
         found=of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         home=home,
         model_page=pages_of_models(atlas).get(outcome.checkpoint.model),
-        paper=paper_address(outcome.checkpoint.paper),
         modules=modules(outcome.inventory),
         chapters=on_page,
         linked=linked,

@@ -1,9 +1,10 @@
 """The front page: a box that finds a model, a finding for each scheme, and all checkpoints."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
+    Analysis,
     Atlas,
     Figure,
     Finding,
@@ -15,7 +16,7 @@ from generator.contracts import (
     Scheme,
 )
 from generator.encodings import NoEncoding
-from generator.site.outline import Outline, applicable, figures_of
+from generator.site.outline import applicable, figures_of
 from generator.site.rankings.peers import peers_of
 from generator.site.ways import Way, uses, way
 
@@ -25,19 +26,13 @@ MOST_CARDS = 64
 
 @dataclass(frozen=True)
 class FrontRemark:
-    """A finding with its encoding and figure.
+    """A finding of an analysis of an encoding, and a figure of it."""
 
-    number: that marks it in the figure, if any; chapter: address of the chapter about the encoding;
-        address: of the section that explains it
-    """
-
-    number: int | None
     finding: Finding
     outcome: Outcome
     reading: Reading
+    analysis: Analysis
     figure: Figure
-    chapter: str
-    address: str
 
 
 @dataclass(frozen=True)
@@ -141,66 +136,34 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
             result = reading.results[analysis.key]
             for figure in figures_of(outcome, reading, analysis) if result.findings else ():
                 if (appeal := figure.spec.appeal(result)) > most:
-                    best, most = (outcome, reading, analysis, figure), appeal
-    if best is None:
-        return None
-    outcome, reading, analysis, figure = best
-    outline = Outline.of(outcome)
-    finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
-    return FrontRemark(
-        None,
-        finding,
-        outcome,
-        reading,
-        figure,
-        outline.encoding(reading),
-        outline.address(reading, analysis),
-    )
+                    finding = max(result.findings, key=lambda finding: finding.weight)
+                    best, most = FrontRemark(finding, outcome, reading, analysis, figure), appeal
+    return best
 
 
 def _by_scheme(atlas: Atlas, hero: FrontRemark | None) -> dict[str, FrontRemark]:
     """The most unusual remark on an encoding of each scheme, but that of ``hero``."""
     peers = peers_of(atlas)
     best: dict[str, tuple[float, FrontRemark]] = {}
-    for outcome in atlas.outcomes:
-        for reading in outcome.readings:
-            scheme = reading.encoding.scheme
-            for key, remark in _remarks_of(atlas, outcome, reading):
-                weight = peers.weight(reading, key, remark.finding)
-                is_new = hero is None or remark.finding is not hero.finding
-                if is_new and (scheme not in best or weight > best[scheme][0]):
-                    best[scheme] = weight, remark
+    for remark in _remarks(atlas):
+        scheme = remark.reading.encoding.scheme
+        weight = peers.weight(remark.reading, remark.analysis.key, remark.finding)
+        is_new = hero is None or remark.finding is not hero.finding
+        if is_new and (scheme not in best or weight > best[scheme][0]):
+            best[scheme] = weight, remark
     return {scheme: remark for scheme, (_, remark) in best.items()}
 
 
-def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, FrontRemark]]:
-    """Remarks on an encoding, each with the key of its analysis."""
-    remarks = []
-    outline = Outline.of(outcome)
-    for analysis in atlas.analyses:
-        spec, chapter, address = (
-            analysis.figures[0],
-            outline.encoding(reading),
-            outline.address(reading, analysis),
-        )
-        if f"{analysis.key}-{spec.key}" in reading.drawings:
-            figure, result = (
-                Figure.of(outcome, reading, analysis, spec),
-                reading.results[analysis.key],
-            )
-            marked = {number for number, _ in result.spots(spec.key)}
-            for number, finding in result.numbered:
-                remark = FrontRemark(
-                    number if number in marked else None,
-                    finding,
-                    outcome,
-                    reading,
-                    figure,
-                    chapter,
-                    address,
-                )
-                remarks.append((analysis.key, remark))
-    return remarks
+def _remarks(atlas: Atlas) -> Iterator[FrontRemark]:
+    """Findings of the analyses whose first figure is drawn."""
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            for analysis in atlas.analyses:
+                spec = analysis.figures[0]
+                if f"{analysis.key}-{spec.key}" in reading.drawings:
+                    figure = Figure.of(outcome, reading, analysis, spec)
+                    for finding in reading.results[analysis.key].findings:
+                        yield FrontRemark(finding, outcome, reading, analysis, figure)
 
 
 PAGE = PageKind("front", pages)

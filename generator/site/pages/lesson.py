@@ -21,34 +21,14 @@ STEPS = (
 
 
 @dataclass(frozen=True)
-class LessonContext(PageContext):
-    """steps: name, short title and title of each; number: of this step, from 0"""
+class LessonContext(PageContext, template="lesson.md.jinja"):
+    """steps: name, short title and title of each; number: of this step, from 0
+    runs: one, where the atlas has any; in_use: a measure of all models, if one has a figure
+    """
 
     steps: Sequence[tuple[str, str, str]]
     number: int
     lesson: lesson_data.Lesson
-
-
-class OrderContext(LessonContext, template="lesson_index.md.jinja"):
-    """Why attention needs positions."""
-
-
-class TablesContext(LessonContext, template="lesson_tables.md.jinja"):
-    """Vectors of positions."""
-
-
-class RotationsContext(LessonContext, template="lesson_rotations.md.jinja"):
-    """Waves, and rotations by them."""
-
-
-class BiasesContext(LessonContext, template="lesson_biases.md.jinja"):
-    """Biases of attention."""
-
-
-@dataclass(frozen=True)
-class TrainingContext(LessonContext, template="lesson_training.md.jinja"):
-    """runs: one, where the atlas has any; in_use: a measure of all models, if one has a figure"""
-
     runs: Sequence[Run]
     in_use: Across | None
 
@@ -58,13 +38,14 @@ def pages(atlas: Atlas) -> list[Page]:
     lesson = lesson_data.of(atlas)
     in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
     steps = [(name, short, WORDS(name)) for name, short in STEPS]
-    kinds = (OrderContext, TablesContext, RotationsContext, BiasesContext)
-    contexts = [kind(steps, number, lesson) for number, kind in enumerate(kinds)]
-    contexts.append(TrainingContext(steps, len(kinds), lesson, atlas.runs[:1], in_use))
     figures = (in_use.figure,) if in_use and in_use.figure else ()
     return [
-        Page(f"learn/{name}.md", context, figures if isinstance(context, TrainingContext) else ())
-        for (name, *_), context in zip(steps, contexts, strict=True)
+        Page(
+            f"learn/{name}.md",
+            LessonContext(steps, number, lesson, atlas.runs[:1], in_use),
+            figures if name == STEPS[-1][0] else (),
+        )
+        for number, (name, *_) in enumerate(steps)
     ]
 
 

@@ -2,7 +2,7 @@
 clustered matrices, whose cells link to the compare page.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -22,7 +22,6 @@ from generator.numerics.similarity import (
 )
 from generator.site.compare.conclusions import Named, conclusions
 from generator.site.compare.kernels import POSITIONS, shape_of
-from generator.site.outline import addresses_of
 
 TABLE_POSITIONS = 512
 MOST_MAPPED = 20  # encodings on a map
@@ -84,7 +83,7 @@ class Matrix:
 class MapContext(PageContext, template="map.md.jinja"):
     """count: encodings with a shape; few: how many of them the map shows, None where all
     positions: of kernels, at most; tables: maps of the vectors of these kinds
-    addresses: of chapters; not_mapped: encodings without a shape
+    not_mapped: encodings without a shape
     """
 
     count: int
@@ -93,7 +92,6 @@ class MapContext(PageContext, template="map.md.jinja"):
     positions: int
     kernels: Matrix | None
     tables: Sequence[tuple[str, Matrix | None]]
-    addresses: Mapping[str, str]
     not_mapped: Sequence[Member]
 
 
@@ -105,7 +103,6 @@ class MapOfTablesContext(PageContext, template="map_tables.md.jinja"):
     few: int | None
     positions: int
     tables: Sequence[tuple[str, Matrix | None]]
-    addresses: Mapping[str, str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -143,10 +140,9 @@ def pages(atlas: Atlas) -> list[Page]:
         POSITIONS,
         _matrix(members, Scale(similarity, similarity, 0.5)),
         tables,
-        addresses_of(atlas),
         [] if few else without,
     )
-    of_tables = MapOfTablesContext(len(shapes), few, TABLE_POSITIONS, tables, context.addresses)
+    of_tables = MapOfTablesContext(len(shapes), few, TABLE_POSITIONS, tables)
     own = [Page("map/tables.md", of_tables)] if tables else []
     return [Page("map.md", context), *own]
 

@@ -20,7 +20,7 @@ class NotebookModel:
 class Shown:
     """An encoding that cells show.
 
-    is_own: whether it is of the notebook's own model; chapter: address of the chapter about it
+    is_own: whether it is of the notebook's own model
     results: the applicable ones, with the first figure of each and the address of its section, by
         analysis
     """
@@ -28,7 +28,6 @@ class Shown:
     outcome: Outcome
     reading: Reading
     is_own: bool
-    chapter: str
     results: Mapping[str, Result]
     figures: Mapping[str, Figure]
     addresses: Mapping[str, str]
@@ -88,7 +87,6 @@ def _with_sections(atlas: Atlas, outcome: Outcome, reading: Reading, is_own: boo
         outcome,
         reading,
         is_own,
-        outline.encoding(reading),
         results,
         {key: figure for key, found in figures.items() for figure in found},
         {one.key: outline.address(reading, one) for one in analyses},

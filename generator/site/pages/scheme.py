@@ -15,7 +15,6 @@ from generator.contracts import (
     Scheme,
 )
 from generator.encodings import ActsIn
-from generator.site.outline import addresses_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.colours import Member
 from generator.site.rankings.columns import Column, columns_of
@@ -38,7 +37,7 @@ class SchemesContext(PageContext, template="schemes.md.jinja"):
 @dataclass(frozen=True)
 class SchemeContext(PageContext, template="scheme.md.jinja"):
     """found: names by which search finds it; users: encodings; unmeasured: with numbers unread
-    addresses: of chapters; ranges: see ``_ranges``; shared: findings that all encodings have
+    ranges: see ``_ranges``; shared: findings that all encodings have
     """
 
     scheme: Scheme
@@ -46,21 +45,19 @@ class SchemeContext(PageContext, template="scheme.md.jinja"):
     picture: Figure
     users: Sequence[Member]
     unmeasured: Sequence[Outcome]
-    addresses: Mapping[str, str]
     ranges: Sequence[tuple[Column, Ranking]]
     shared: Sequence[tuple[Analysis, Finding]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of schemes, by what they change, and a page for each."""
-    addresses = addresses_of(atlas)
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     ways = [way(scheme, built, MOST_CARDS, atlas.schemes) for scheme in atlas.schemes]
     index = Page("schemes/index.md", SchemesContext(PLACES, ways))
-    return [index, *(_page(atlas, scheme, addresses) for scheme in atlas.schemes)]
+    return [index, *(_page(atlas, scheme) for scheme in atlas.schemes)]
 
 
-def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
+def _page(atlas: Atlas, scheme: Scheme) -> Page:
     users = [
         (outcome, reading) for outcome in atlas.outcomes for reading in readings_of(scheme, outcome)
     ]
@@ -71,7 +68,6 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
         scheme_pictures.figure(scheme),
         users,
         [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
-        addresses,
         _ranges(atlas, users),
         [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
     )

@@ -17,7 +17,6 @@ from generator.contracts import (
     RunMetric,
     RunUse,
     Scheme,
-    paper_address,
 )
 from generator.contracts.words import Words
 from generator.site.runs.data import path_of
@@ -35,20 +34,12 @@ MOST_REASONS = 4  # why checkpoints could not be read
 
 
 @dataclass(frozen=True)
-class MetricRow:
-    """A measure in a table, at the steps of its columns."""
-
-    metric: RunMetric
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
 class RunChapter:
     """An encoding on the page.
 
     scheme: None where this program does not know it; kernels: figures of its kernel, the last with
         a line for each step
-    curves: figures of its measures; columns: steps of the table
+    curves: figures of its measures; columns: checkpoints in the table, by their index
     """
 
     encoding: RunEncoding
@@ -56,8 +47,7 @@ class RunChapter:
     findings: tuple[str, ...]
     kernels: tuple[Figure, ...]
     curves: tuple[Figure, ...]
-    columns: tuple[int, ...]
-    rows: tuple[MetricRow, ...]
+    columns: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,7 @@ class RunsContext(PageContext, template="runs.md.jinja"):
 @dataclass(frozen=True)
 class RunContext(PageContext, template="run.md.jinja"):
     """unread: how many checkpoints could not be read, in words; reasons: why, each with its steps
-    paper: its address; data: path of the numbers; several: whether there are other runs
+    several: whether there are other runs
     positions: of kernels, at most; uses: each with a figure if enough is known
     most_rows: of one encoding in a table
     """
@@ -80,8 +70,6 @@ class RunContext(PageContext, template="run.md.jinja"):
     chapters: Sequence[RunChapter]
     unread: str | None
     reasons: Sequence[tuple[str, str]]
-    paper: str
-    data: str
     several: bool
     positions: int
     uses: Sequence[tuple[RunUse, Figure | None]]
@@ -106,20 +94,17 @@ def _index(atlas: Atlas) -> Page:
 
 def _page(atlas: Atlas, run: Run) -> Page:
     shown = run.encodings[:MOST_CHAPTERS]
-    most_rows = MOST_ROWS // max(len(shown), 1)
-    chapters = [_chapter(atlas, run, encoding, most_rows) for encoding in shown]
+    chapters = [_chapter(atlas, run, encoding) for encoding in shown]
     uses = [(use, _use_figure(atlas, run, use)) for use in run.uses]
     context = RunContext(
         run,
         chapters,
         unread(run),
         reasons(run)[:MOST_REASONS],
-        paper_address(run.paper),
-        path_of(run),
         len(atlas.runs) > 1,
         KERNEL_POSITIONS,
         uses,
-        most_rows,
+        MOST_ROWS // max(len(shown), 1),
     )
     of_chapters = (figure for one in chapters for figure in (*one.kernels, *one.curves))
     of_uses = (figure for _, figure in uses if figure)
@@ -141,15 +126,10 @@ def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
     return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
 
 
-def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> RunChapter:
+def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding) -> RunChapter:
     tracked = _tracked(atlas, run, encoding)
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
     curves = (_figure(run, encoding, of_metrics(run, encoding, tracked)),) if tracked else ()
-    columns = spread(encoding.present, MOST_COLUMNS)
-    rows = tuple(
-        MetricRow(metric, tuple(metric.values[index] for index in columns))
-        for metric in encoding.metrics[:most_rows]
-    )
     scheme = next((scheme for scheme in atlas.schemes if scheme.key == encoding.scheme), None)
     findings = tuple(sentences(run, encoding, tracked)[:MOST_SENTENCES])
     return RunChapter(
@@ -158,8 +138,7 @@ def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> R
         findings,
         kernels,
         curves,
-        tuple(run.steps[index] for index in columns),
-        rows,
+        spread(encoding.present, MOST_COLUMNS),
     )
 
 
