@@ -11,7 +11,6 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from generator import PACKAGE, PROGRAM
-from generator.cache import precomputed
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.hub import revisions
 from generator.cli import comparing, inspection, known, linting, named, own_runs, serving, starter
@@ -29,14 +28,13 @@ from generator.cli.application import (
 from generator.cli.building import build
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import evaluate, local_pool, model_details, models, versions
+from generator.pipeline import evaluate, local_pool, versions
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.reading import find, plan
 from generator.site import materials
 from generator.site.data import files as data_files
 from generator.site.history import former_site, words
 from generator.site.history.changes import changes, checkpoints
-from generator.site.pages import checked
 from generator.text import plural
 
 __all__ = ["app", "comparing", "known", "linting"]
@@ -292,20 +290,6 @@ def schema(
     """Write the JSON Schema of the list of checkpoints, for editors."""
     with reporting_errors():
         file.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
-
-
-@app.command(hidden=True)
-def precompute() -> None:
-    """Write the shipped tables, which hold what no list changes. This takes minutes."""
-    model_details.write()  # Which rows of models have.
-    given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
-    precomputed.write(
-        {
-            precomputed.MODELS: models.make(),
-            precomputed.UNTRAINED: find.untrained(),
-            precomputed.PUBLISHED: checked.values(given),
-        }
-    )
 
 
 def _version(is_asked: bool) -> None:

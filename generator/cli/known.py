@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from generator.checkpoints.hub import client
-from generator.checkpoints.hub.known_models import file_of, known_models
 from generator.cli.application import FAILED, app, err, reporting_errors
+from generator.encyclopedia import refreshed
+from generator.encyclopedia.known_models import file_of, known_models
 from generator.errors import AtlasError, NotReachedError, RefusedError
-from generator.pipeline import refreshed, versions
+from generator.pipeline import versions
 from generator.text import plural
 
 EXAMPLES = """Examples:

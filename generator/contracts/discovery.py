@@ -1,10 +1,13 @@
-"""Discovery of extensions by listing their package."""
+"""Discovery of extensions by listing their package, and of guests by a module of theirs."""
 
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import TypeVar
+
+from generator import PACKAGE
+from generator.contracts.outcomes import Guest
 
 Record = TypeVar("Record")
 
@@ -27,6 +30,12 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
             )
         records += found
     return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
+
+
+def guests() -> tuple[Guest, ...]:
+    """The guest of each package of the program that has one."""
+    found = (path.parent.name for path in sorted(PACKAGE.glob("*/guest.py")))
+    return tuple(import_module(f"{PACKAGE.name}.{name}.guest").GUEST for name in found)
 
 
 @cache

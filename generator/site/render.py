@@ -70,6 +70,7 @@ def render(
         "date": atlas.date,
         "address": atlas.address,
         "release": release,
+        "guests": tuple(guest.key for guest in atlas.guests),
     }
     scripts = figure_scripts.makers(atlas, pages, drawings)
     analyses = {f"analyses/{analysis.key}.md" for analysis in atlas.analyses}
@@ -162,11 +163,12 @@ def _markdown(
     environment: Environment,
     page: Page,
     drawings: Mapping[str, bytes],
-    shared: Mapping[str, str | None],
+    shared: Mapping[str, Any],
     missing: frozenset[str],
 ) -> bytes:
     """A page in Markdown. shared: variables of all templates: version, date of the data, address of
-    the site, and the release that has the data; missing: pages in whose place something leads on
+    the site, the release that has the data, and keys of guests; missing: pages in whose place
+    something leads on
     """
     folder = str(PurePosixPath(page.path).parent)
 

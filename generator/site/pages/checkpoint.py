@@ -32,7 +32,7 @@ from generator.site import in_use as use
 from generator.site import relatives
 from generator.site.at_position import at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
-from generator.site.data.models import pages_of_models
+from generator.site.data.find import pages_of
 from generator.site.data.sources import home_of
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
@@ -280,7 +280,7 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
         "most_lint": MOST_LINT,
         "most_arrays": MOST_ARRAYS,
         "home": home,
-        "model_page": pages_of_models(atlas).get(outcome.checkpoint.model),
+        "pages_of_guests": pages_of(atlas, outcome.checkpoint.model),
         "paper": paper_address(outcome.checkpoint.paper),
         "found": of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         "strips": layer_strips(outcome.layers, records, atlas.schemes),

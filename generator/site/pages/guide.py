@@ -3,7 +3,7 @@ and the files of data.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
@@ -19,20 +19,14 @@ from generator.checkpoints.model.table_names import NAMES
 from generator.contracts import Atlas, Page, PageKind, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
-from generator.site.data.expected_schema import OF_EXPECTED
-from generator.site.data.models_schema import OF_MODELS
 from generator.site.html.escape import literal
 
 WIDTH = 100  # characters of a line of an example
-GROUPS = {
+GROUPS: Mapping[str, tuple[type, ...]] = {
     "of_atlas": data_schema.OF_ATLAS,
     "of_runs": data_schema.OF_RUNS,
     "of_releases": data_schema.OF_RELEASES,
-    "of_models": OF_MODELS,
-    "of_expected": OF_EXPECTED,
 }
-RECORDS = tuple(chain(*GROUPS.values()))
-RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
 
 @dataclass(frozen=True)
@@ -82,21 +76,31 @@ def pages(atlas: Atlas) -> list[Page]:
         Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
         Page("guide/rules.md", "guide_rules.md.jinja", {"rules": atlas.rules}),
         Page("guide/tensor-names.md", "guide_tensor_names.md.jinja", {"names": NAMES}),
-        Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
+        Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context(atlas)),
     ]
 
 
-def data_schema_context() -> dict[str, Any]:
+def data_schema_context(atlas: Atlas) -> dict[str, Any]:
     """What the page on the data files shows."""
     forms = data_schema.PARAMETERS
-    schemas = data_schema.schemas(*RECORDS, *forms.values())
+    groups = [GROUPS, *(guest.records for guest in atlas.guests)]
+    records = tuple(chain(*(group for every in groups for group in every.values())))
+    schemas = data_schema.schemas(*records, *forms.values())
+    name_of_one = re.compile(rf"\b({'|'.join(model.__name__ for model in records)})s?\b")
+
+    def described(group: Iterable[type]) -> list[RecordOfData]:
+        titles = [model.__name__ for model in group]
+        return [_record_of(schemas[title], title, name_of_one) for title in titles]
+
+    own, *of_guests = ({name: described(group) for name, group in one.items()} for one in groups)
     return {
-        **{
-            name: [_record_of(schemas[model.__name__], model.__name__) for model in group]
-            for name, group in GROUPS.items()
+        **own,
+        "of_guests": {
+            guest.key: of_guest for guest, of_guest in zip(atlas.guests, of_guests, strict=True)
         },
         "parameters": [
-            _record_of(schemas[model.__name__], title) for title, model in forms.items()
+            _record_of(schemas[model.__name__], title, name_of_one)
+            for title, model in forms.items()
         ],
         "columns": [
             (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
@@ -105,9 +109,10 @@ def data_schema_context() -> dict[str, Any]:
     }
 
 
-def _record_of(schema: Mapping[str, Any], title: str) -> RecordOfData:
+def _record_of(schema: Mapping[str, Any], title: str, linked: re.Pattern[str]) -> RecordOfData:
+    """linked: names of records, which have tables"""
     fields = [
-        (name, _linked(schema_words.kind(value)), schema_words.described(value))
+        (name, _linked(schema_words.kind(value), linked), schema_words.described(value))
         for name, value in schema["properties"].items()
     ]
     return RecordOfData(
@@ -117,11 +122,9 @@ def _record_of(schema: Mapping[str, Any], title: str) -> RecordOfData:
     )
 
 
-def _linked(kind: str) -> Markup:
+def _linked(kind: str, names: re.Pattern[str]) -> Markup:
     """``kind`` with a link at the name of a record, in the singular or plural."""
-    linked = RECORD_NAME.sub(
-        lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind)
-    )
+    linked = names.sub(lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind))
     return Markup(linked)  # noqa: S704 (escaped by literal)
 
 
