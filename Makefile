@@ -8,7 +8,7 @@ SAMPLES := samples/.brought
 MINUTES ?= 10
 SINCE ?= HEAD
 
-.PHONY: help site serve test near thorough fuzz check lowest kills audit sbom run samples clean
+.PHONY: help site serve test near thorough fuzz check lowest endings kills audit sbom run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -27,9 +27,9 @@ test: $(DEV) $(SAMPLES) ## the tests; without Chromium all but those in a browse
 near: $(DEV) $(SAMPLES) ## for a minute, the tests nearest to what differs from a commit; SINCE=HEAD unless given
 	@$(BIN)/python -m tests.near $(SINCE)
 
-thorough: $(DEV) $(SAMPLES) ## what is slow by nature, up to an hour and a half: before a release, and every week
+thorough: $(DEV) $(SAMPLES) ## what is slow by nature, up to three hours: before a release, and every week
 	@$(BIN)/python -m tests -m thorough
-	@$(MAKE) --no-print-directory lowest fuzz kills
+	@$(MAKE) --no-print-directory lowest fuzz endings kills
 	PYTHON="$(PYTHON)" .ci/elsewhere make site
 
 fuzz: $(DEV) ## property tests of what reads files, with random examples; MINUTES=10 unless given
@@ -56,8 +56,11 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 	@mkdir -p build
 	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
-kills: $(DEV) ## end forty builds and fill disks, and look for damage, about twenty minutes; Linux
-	unshare --map-root-user --mount $(BIN)/python -m tests.kills
+endings: $(DEV) ## end forty builds and fill disks, and look for damage, about twenty minutes; Linux
+	unshare --map-root-user --mount $(BIN)/python -m tests.endings
+
+kills: $(DEV) $(SAMPLES) ## write which tests detect faults in the modules that many import, for `make near`, an hour
+	@$(BIN)/python -m benchmarks.mutants --out build/mutants --central --count 12
 
 run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints
 	@$(BIN)/python -m benchmarks.tiny_gpt

@@ -21,7 +21,6 @@ from benchmarks.shrink import shrink
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Json, ModelConfig
 from generator.encyclopedia.known_models import known_models
 from generator.reading.find import look
@@ -76,7 +75,7 @@ def expected(settings: Json) -> tuple[Held, ...]:
     files = ConfigAlone(settings, "config")
     found = look(files)
     layers = layer_map(files, found.all, is_complete=found.is_complete)
-    kept = kv_cache(resolved(files.config).config, layers)
+    kept = kv_cache(files.resolved.config, layers)
     if kept is None:
         return ()
     return tuple(_total(kept, files.config.text_model, made) for made in (False, True))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import models, oracle
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -48,6 +49,7 @@ class MetaFiles:
 
     def __init__(self, config: Json, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.config = ModelConfig(config, self.where)
+        self.resolved = resolved(self.config)
         self.tensors = {
             name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()
         }

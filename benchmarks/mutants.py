@@ -1,10 +1,11 @@
 """Mutation testing: the share of small faults, injected one at a time, that some test detects.
 
-`python -m benchmarks.mutants --out FOLDER [--count N] [PATH ...]` first runs all tests once under
-coverage, to learn which tests run which lines and how long they take. It then samples faults, of
-the whole program or of these files and folders, the same for the same program, and runs for each
-the nearest tests, until one fails or `LIMIT` seconds of tests have passed. Results are in
-FOLDER/results.json; a second run resumes there.
+`python -m benchmarks.mutants --out FOLDER [--count N] [--central] [PATH ...]` first runs all tests
+once under coverage, to learn which tests run which lines and how long they take. It then samples
+faults, of the whole program or of these files and folders, the same for the same program, and runs
+for each the nearest tests, until one fails or `LIMIT` seconds of tests have passed. Results are in
+FOLDER/results.json; a second run resumes there. With `--central` it samples N faults of each module
+that many import, and writes for `make near` which test files detected them.
 
 The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another
 constant, a negated condition, a return value of None.
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -31,6 +32,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
+
+from tests import near
 
 ROOT = Path(__file__).parent.parent
 COUNT, SEED = 300, 20
@@ -148,6 +151,7 @@ def sample(places: Sequence[Path], n_faults: int) -> list[Mutant]:
         {path for one in places for path in ([one] if one.is_file() else one.rglob("*.py"))}
     )
     every = [mutant for path in files for mutant in mutants(path.resolve())]
+    n_faults = min(n_faults, len(every))
     return random.Random(SEED).sample(every, n_faults)  # noqa: S311 (no secret)
 
 
@@ -290,10 +294,23 @@ def test(mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]") -> dict[str, A
     return {**asdict(mutant), "verdict": verdict, "tests": len(tests), "seconds": seconds}
 
 
+def killers(results: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The test files that detected faults, by module; those that detected most first."""
+    counts = defaultdict[str, Counter[str]](Counter)
+    for entry in results:
+        if match := re.match("killed by (tests/[^:]+)", entry["verdict"]):
+            counts[near.module_of(entry["path"])][match[1]] += 1
+    return {
+        module: sorted(counted, key=lambda file: (-counted[file], file))
+        for module, counted in sorted(counts.items())
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="Folder for coverage and results.")
     parser.add_argument("--count", type=int, default=COUNT, help="Number of faults.")
+    parser.add_argument("--central", action="store_true", help="Of modules that many import.")
     parser.add_argument("places", nargs="*", type=Path, default=[ROOT / "generator"])
     options = parser.parse_args()
     out: Path = options.out.resolve()
@@ -301,7 +318,8 @@ def main() -> None:
     get_context("forkserver").set_forkserver_preload(PRELOADED)
     suite, free, file = measured(out), trees(out), out / "results.json"
     results = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    faults = enumerate(sample(options.places, options.count))
+    groups = [[path] for path in near.central()] if options.central else [options.places]
+    faults = enumerate(fault for places in groups for fault in sample(places, options.count))
     with ThreadPoolExecutor(WORKERS) as pool:
         futures = {
             pool.submit(test, mutant, suite, free): str(number)
@@ -311,6 +329,9 @@ def main() -> None:
         for future in as_completed(futures):
             results[futures[future]] = future.result()
             file.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    if options.central:
+        text = json.dumps(killers(results.values()), indent=1)
+        near.KILLERS.write_text(f"{text}\n", encoding="utf-8")
     counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.values())
     killed = counts["killed"] + counts["hangs"]
     share = 100 * killed / counts.total()

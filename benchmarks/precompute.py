@@ -5,13 +5,14 @@ minutes, after a change of the program that changes them or of a version in cons
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import NoOutlineError, code_files
-from generator.contracts import Encoding, EncodingRecord, ModelConfig, Origin
+from generator.contracts import Encoding, EncodingRecord, Files, Origin
 from generator.encodings import Form, Temperature
 from generator.encyclopedia import details
 from generator.encyclopedia.guest import GUEST
@@ -20,7 +21,7 @@ from generator.errors import RowError
 from generator.libraries import config_classes
 from generator.pipeline import evaluate
 from generator.reading import find, lint
-from generator.reading.evidence import class_of, evidence, look_closely
+from generator.reading.evidence import evidence, look_closely
 from generator.site.pages import checked
 
 # The libraries on which each depends, by its name as an artifact.
@@ -53,7 +54,7 @@ def untrained() -> bytes:
 def has_untrained_code(model_type: str) -> bool:
     """Whether the code of a type, by its defaults, makes no trained tensor with an encoding."""
     try:
-        code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
+        code = code_files(ConfigAlone({"model_type": model_type}, model_type).resolved)
         return (
             code is not None
             and not code.missing
@@ -75,29 +76,24 @@ def details_of(model: KnownModel) -> dict[str, Any]:
     return {
         "of": of,
         "origins": {one.key: _origins(one) for one in records if one.origins},
-        "temperature": _of_temperature(model.files.config, found.all),
+        "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in lint.findings(model.files, found)],
     }
 
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:
-    return {name: _origin(origin) for name, origin in record.origins.items()}
+    return {name: asdict(origin) for name, origin in record.origins.items()}
 
 
-def _of_temperature(
-    config: ModelConfig, encodings: Iterable[Encoding[Form]]
-) -> dict[str, Any] | None:
+def _of_temperature(files: Files, encodings: Iterable[Encoding[Form]]) -> dict[str, Any] | None:
     for one in encodings:
         if isinstance(one.form, Temperature):
-            own = evidence(config).keys.get(one.key, {})
+            own = evidence(files.config).keys.get(one.key, {})
             keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            return _origin(Origin(tuple(keys), "" if keys else class_of(config.text_model, one)))
+            default_of = None if keys else files.resolved.default_of(one.stack) or None
+            return asdict(Origin(tuple(keys), default_of))
     return None
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"keys": list(origin.keys), "default_of": origin.default_of or None}
 
 
 def write_details() -> None:

@@ -53,6 +53,11 @@ def times(shape: Sequence[int]) -> str:
     return " × ".join(f"{size:,}" for size in shape if size != 1) or "1"
 
 
+def tensor_in_words(name: str, shape: Sequence[int]) -> str:
+    """A tensor as sentences name it, as in “wpe.weight” (512 × 64)."""
+    return f"“{short(name)}” ({times(shape)})"
+
+
 def short_title(title: str, most: int) -> str:
     """``title`` with its first words and its last one where it has more than ``most`` characters;
     cut within a word only where no two fit.

@@ -10,9 +10,13 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from playwright.sync_api import Browser, sync_playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
+HAS_PLAYWRIGHT = find_spec("playwright") is not None
 # The first has the same engine, and is quicker for want of windows.
 COMMANDS = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome",
@@ -22,6 +26,8 @@ INSTALLER_SECONDS = 120.0
 MISSING = (
     "no Chromium was found: install one (Debian: apt install chromium), or name one with"
     " CHROMIUM=path"
+    if HAS_PLAYWRIGHT
+    else "Playwright is not installed"
 )
 SWITCHES = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -36,6 +42,8 @@ def _playwrights_own() -> str:
     """
 
     def asked() -> str:
+        from playwright.sync_api import sync_playwright
+
         with sync_playwright() as playwright:
             return playwright.chromium.executable_path
 
@@ -65,9 +73,10 @@ def _candidates() -> Iterator[str | None]:
 
 def find() -> str | None:
     """The first browser that starts: CHROMIUM from the environment (a path or a command), one on
-    the PATH, Playwright's own.
+    the PATH, Playwright's own; None without Playwright.
     """
-    return next((path for path in _candidates() if path and _starts(path)), None)
+    paths = _candidates() if HAS_PLAYWRIGHT else ()
+    return next((path for path in paths if path and _starts(path)), None)
 
 
 def is_required() -> bool:
@@ -93,8 +102,10 @@ def install(seconds: float = INSTALLER_SECONDS) -> None:
 
 
 @contextmanager
-def started(path: str) -> Iterator[Browser]:
+def started(path: str) -> "Iterator[Browser]":
     """The browser at ``path``, running without a window."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
         yield browser

@@ -11,17 +11,22 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, Page
 from threadpoolctl import threadpool_limits
 
 from generator import libraries
 from tests import browsers, inline
 from tests.built import BOTH_LISTS, RUN, few_rows, once
 from tests.serving import served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# They import what starts a browser.
+collect_ignore = [] if browsers.HAS_PLAYWRIGHT else ["browser"]
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
 settings.register_profile("fuzz", settings.get_profile("atlas"), derandomize=False, print_blob=True)
@@ -140,7 +145,7 @@ def address(built: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
+def browser(pytestconfig: pytest.Config) -> "Iterator[Browser]":
     path = pytestconfig.stash[BROWSER]
     assert path is not None, browsers.MISSING
     with browsers.started(path) as started:
@@ -148,7 +153,7 @@ def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser: "Browser") -> "Iterator[Page]":
     opened = browser.new_page(color_scheme="light", viewport={"width": 1280, "height": 900})
     yield opened
     opened.close()

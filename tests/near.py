@@ -1,11 +1,12 @@
 """``python -m tests.near [COMMIT]``: the tests that a change since a commit can affect, nearest
 first, for about a minute; HEAD unless given.
 
-A test file is as near as its shortest chain of imports to a module that changed. A template belongs
-to the module of its name; any other file affects the test files that name it. ``make test`` runs
-all.
+The test files that last detected faults in a module come first (``make kills``). Others are as near
+as their shortest chain of imports to a module that changed. A template belongs to the module of its
+name; any other file affects the test files that name it. ``make test`` runs all.
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -17,12 +18,18 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 60.0
+MOST_FILES = 40  # that are collected, which takes part of the minute
+# Test files that detected faults in modules that many import, by module, the best first.
+KILLERS = ROOT / "tests/killers.json"
+MANY = 20  # modules of the program and of its tests
 # Packages whose members are found by listing them, so that no import says that their reader depends
 # on them.
 LISTED = tuple(
     f"generator.{name}"
     for name in (
         "analyses",
+        "analyses.of_models",
+        "reading.rules",
         "schemes",
         "site.pages",
         "checkpoints.sources",
@@ -33,6 +40,7 @@ OF_TEMPLATES = {
     "analyses": "generator.analyses",
     "schemes": "generator.schemes",
     "pages": "generator.site.pages",
+    "rules": "generator.reading.rules",
 }
 
 
@@ -56,20 +64,37 @@ def near(paths: Iterable[str]) -> list[str]:
     graph = _graph()
     modules, others = set[str](), list[str]()
     for path in paths:
-        module = _module(path)
+        module = module_of(path)
         modules |= {module} & graph.modules
         others += [path] if module not in graph.modules else []
     found = [
-        _file(module)
+        file_of(module)
         for module in _by_distance(graph, modules)
         if module.rpartition(".")[2].startswith("test_")
     ]
     own = {f"test_{module.rpartition('.')[2]}" for module in modules}
     found.sort(key=lambda file: Path(file).stem not in own)
-    return list(dict.fromkeys([*found, *(test for path in others for test in _naming(path))]))
+    killers = json.loads(KILLERS.read_text(encoding="utf-8"))
+    first = [test for module in sorted(modules) for test in killers.get(module, ())]
+    return list(
+        dict.fromkeys([*first, *found, *(test for path in others for test in _naming(path))])
+    )
 
 
-def _module(path: str) -> str:
+def central() -> list[Path]:
+    """The modules of the program that many import, themselves or by the package that names them."""
+    graph, found = _graph(), list[Path]()
+    for module in sorted(graph.find_descendants("generator")):
+        importers = graph.find_modules_that_directly_import(module)
+        package = module.rpartition(".")[0]
+        if package in importers:
+            importers |= graph.find_modules_that_directly_import(package)
+        path = ROOT / file_of(module)
+        found += [path] if len(importers) >= MANY and path.exists() else []
+    return found
+
+
+def module_of(path: str) -> str:
     """The module that a file is, or that a template belongs to; for other files a name that no
     module has.
     """
@@ -110,7 +135,8 @@ def _by_distance(graph: grimp.ImportGraph, modules: Iterable[str]) -> list[str]:
     return reached
 
 
-def _file(module: str) -> str:
+def file_of(module: str) -> str:
+    """The file of a module, relative to the repository."""
     return f"{module.replace('.', '/')}.py"
 
 
@@ -150,7 +176,9 @@ def main(commit: str = "HEAD") -> int:
     )
     sys.stdout.flush()
     budget = _Budget()
-    code = pytest.main(["-q", *files], plugins=[budget]) if files else pytest.ExitCode.OK
+    code = (
+        pytest.main(["-q", *files[:MOST_FILES]], plugins=[budget]) if files else pytest.ExitCode.OK
+    )
     return int(budget.failed > 0 if code == pytest.ExitCode.INTERRUPTED else code)
 
 

@@ -8,12 +8,14 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from safetensors.numpy import save_file
 
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import (
     Checkpoint,
     Encoding,
@@ -22,6 +24,7 @@ from generator.contracts import (
     Label,
     ModelConfig,
     Provenance,
+    Resolved,
     Scheme,
     Subject,
     TensorInfo,
@@ -52,6 +55,10 @@ class DictFiles:
     @property
     def config(self) -> ModelConfig:
         return ModelConfig(self.settings, self.where)
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        return resolved(self.config)
 
     @property
     def tensors(self) -> dict[str, TensorInfo]:

@@ -1,5 +1,6 @@
 """Rules about the code itself that no linter has."""
 
+import tomllib
 from pathlib import Path
 
 import generator
@@ -26,3 +27,17 @@ def test_lines_of_templates_fit_160_columns() -> None:
         for number, line in enumerate(template.read_text(encoding="utf-8").splitlines(), 1)
         if len(line) > MOST_COLUMNS
     ] == []
+
+
+def test_the_project_weighs_what_its_budget_says() -> None:
+    """No more, and less by a fiftieth or by 20 lines at most."""
+    budget = tomllib.loads((ROOT / "budget.toml").read_text(encoding="utf-8"))
+    rooms = {path.parent.name for path in ROOT.glob("generator/*/__init__.py")}
+    assert {f"generator/{room}/**/*.py" for room in rooms} <= budget["lines"].keys()
+    wrong = {}
+    for pattern, most in budget["lines"].items():
+        lines = sum(len(path.read_text("utf-8").splitlines()) for path in ROOT.glob(pattern))
+        if not min(0.98 * most, most - 20) <= lines <= most:
+            wrong[pattern] = f"{lines} lines; the budget has {most}"
+    assert wrong == {}
+    assert len((ROOT / "CONTRIBUTING.md").read_text("utf-8").split()) <= budget["words"]

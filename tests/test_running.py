@@ -2,7 +2,9 @@
 found.
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ import pytest
 from tests import near
 from tests.built import ROOT
 
+# As where it is not installed.
+WITHOUT_PLAYWRIGHT = "import sys; sys.modules['playwright'] = None; import pytest; pytest.main()"
 LIMITED = "import sys; from tests.__main__ import run; sys.exit(run(sys.argv[1:], 1.5))"
 
 
@@ -35,9 +39,28 @@ def test_a_test_has_a_guard_that_leaves_its_process_alive(pytestconfig: pytest.C
     assert pytestconfig.getini("timeout_method") == "signal"
 
 
+def test_tests_without_a_browser_need_no_playwright() -> None:
+    command = [sys.executable, "-c", WITHOUT_PLAYWRIGHT, "tests/test_text.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "browser: Playwright is not installed" in done.stdout
+    assert re.search(r"=== \d+ passed in", done.stdout)
+    importing = re.compile("^(from|import) .*playwright", re.MULTILINE)
+    others = {*(ROOT / "tests").rglob("*.py")} - {*(ROOT / "tests/browser").rglob("*.py")}
+    assert [path for path in others if importing.search(path.read_text("utf-8"))] == []
+
+
 def test_the_tests_of_a_module_are_the_nearest_and_a_text_affects_those_that_name_it() -> None:
     found = near.near(["generator/analyses/seams.py"])
     assert found[0] == "tests/analyses/test_seams.py"
     assert "tests/site/test_golden.py" in found
     assert near.near(["templates/analyses/seams.md.jinja"])[0] == found[0]
     assert "tests/test_documents.py" in near.near(["README.md"])
+
+
+def test_first_are_those_that_detected_faults_in_a_module_that_many_import() -> None:
+    killers = json.loads(near.KILLERS.read_text(encoding="utf-8"))
+    names = {file for files in killers.values() for file in files} | {*map(near.file_of, killers)}
+    assert [name for name in names if not (ROOT / name).is_file()] == []
+    module = "generator.numerics.arrays"
+    assert near.file_of(module) in {path.relative_to(ROOT).as_posix() for path in near.central()}
+    assert near.near([near.file_of(module)])[: len(killers[module])] == killers[module]

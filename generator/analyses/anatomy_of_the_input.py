@@ -372,7 +372,6 @@ ANALYSIS = Analysis(
     key="anatomy_of_the_input",
     about="values",
     stage="see",
-    order=10,
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
     answer=Headline("moved", *WORDS.headline("moved")),

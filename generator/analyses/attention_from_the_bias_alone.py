@@ -160,7 +160,7 @@ def _summary(result: Result) -> dict[str, Any]:
 ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
-    order=76,
+    after="exponential_decay",
     headlines=(Headline("locality", *WORDS.headline("locality")),),
     forms=(OffsetBias, WindowBias),
     compute=compute,

@@ -271,7 +271,7 @@ def _summary(result: Result) -> dict[str, Any]:
 ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
-    order=70,
+    after="positions_and_words",
     answer=Headline("near_heads", *WORDS.headline("near_heads")),
     forms=(OffsetBias,),
     compute=compute,

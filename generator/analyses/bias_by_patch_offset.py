@@ -132,7 +132,7 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
-    order=72,
+    after="bias_by_offset",
     answer=Headline("near_heads", *WORDS.headline("near_heads")),
     forms=(WindowBias,),
     compute=compute,

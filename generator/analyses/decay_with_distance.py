@@ -435,7 +435,7 @@ def decay_over_all(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="decay_with_distance",
     stage="place",
-    order=85,
+    after="effect_of_scaling",
     headlines=(
         Headline("half", *WORDS.headline("half")),
         Headline("monotonicity", *WORDS.headline("monotonicity")),

@@ -298,7 +298,7 @@ def _at_distances(result: Result) -> dict[str, Any]:
 ANALYSIS = Analysis(
     key="exponential_decay",
     stage="see",
-    order=75,
+    after="vectors_by_offset",
     answer=Headline("median", *WORDS.headline("median")),
     forms=(Decay, OffsetBias),
     compute=compute,

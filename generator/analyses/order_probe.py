@@ -237,7 +237,7 @@ def _ends(result: Result) -> dict[str, Any]:
 ANALYSIS = Analysis(
     key="order_probe",
     stage="measure",
-    order=68,
+    after="position_probe",
     headlines=(Headline("error", *WORDS.headline("error")),),
     forms=(PositionTable,),
     compute=compute,

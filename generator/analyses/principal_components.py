@@ -319,7 +319,7 @@ placed = rows @ np.linalg.svd(rows, full_matrices=False)[2][:3].T
 ANALYSIS = Analysis(
     key="principal_components",
     stage="measure",
-    order=64,
+    after="rank",
     answer=Headline("turns", *WORDS.headline("turns")),
     forms=(PositionTable,),
     compute=compute,

@@ -201,7 +201,7 @@ ANALYSIS = Analysis(
     feels_steps=True,
     about="values",
     stage="measure",
-    order=62,
+    after="similarity_of_dimensions",
     headlines=(
         Headline("in_mean", *WORDS.headline("in_mean")),
         DIRECTIONS,

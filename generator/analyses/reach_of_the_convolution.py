@@ -87,7 +87,7 @@ def _strength(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="reach_of_the_convolution",
     stage="see",
-    order=88,
+    after="decay_with_distance",
     answer=Headline("half", *WORDS.headline("half")),
     forms=(Convolution,),
     compute=compute,

@@ -169,7 +169,7 @@ def _profile(result: Result) -> tuple[Array, Array]:
 ANALYSIS = Analysis(
     key="rotation_by_offset",
     stage="see",
-    order=80,
+    after="attention_from_the_bias_alone",
     headlines=(
         Headline("longest", *WORDS.headline("longest")),
         Headline("full_share", *WORDS.headline("full_share")),

@@ -395,7 +395,7 @@ def _to_123_and_from_130(form: PositionTable) -> list[float]:
 ANALYSIS = Analysis(
     key="seams",
     stage="measure",
-    order=53,
+    after="similarity_by_distance",
     answer=Headline("depth", *WORDS.headline("depth")),
     forms=(PositionTable,),
     compute=compute,

@@ -197,7 +197,7 @@ def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
 ANALYSIS = Analysis(
     key="similarity_by_distance",
     stage="measure",
-    order=52,
+    after="similarity_of_positions",
     answer=Headline("invariance", *WORDS.headline("invariance")),
     forms=(PositionTable,),
     compute=compute,

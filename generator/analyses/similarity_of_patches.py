@@ -194,7 +194,7 @@ def _edges(axes: Axes, which: str, patches: Array, side: int) -> None:
 ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
-    order=55,
+    after="seams",
     answer=Headline("across", *WORDS.headline("across")),
     forms=(PositionTable,),
     compute=compute,

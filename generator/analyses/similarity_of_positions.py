@@ -84,7 +84,7 @@ def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator
 ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
-    order=50,
+    after="spectrum",
     headlines=(Headline("adjacent", *WORDS.headline("adjacent")),),
     forms=(PositionTable,),
     compute=compute,

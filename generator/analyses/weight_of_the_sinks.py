@@ -118,7 +118,7 @@ def _medians(result: Result) -> dict[str, Any]:
 ANALYSIS = Analysis(
     key="weight_of_the_sinks",
     stage="see",
-    order=89,
+    after="reach_of_the_convolution",
     answer=Headline("share", *WORDS.headline("share")),
     forms=(Sinks,),
     compute=compute,

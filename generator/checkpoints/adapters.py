@@ -9,8 +9,10 @@ from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import unfit
 from generator.contracts import Checkpoint, Source
+from generator.contracts.words import Words
 from generator.errors import RowError
 
+NOTES = Words("words/notes.jinja")
 BASE, REVISION = "base_model_name_or_path", "revision"
 
 
@@ -57,7 +59,5 @@ def with_base(
         id=Path(name).name if Path(name).is_absolute() else name,
         place=str(folder) if is_path else name,
         revision=pinned,
-        notes=(
-            f"{row.notes} The entry names the adapter {row.id}, and its base model is shown."
-        ).strip(),
+        notes=f"{row.notes} {NOTES('adapter', id=row.id)}".strip(),
     )

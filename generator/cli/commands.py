@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -81,7 +82,8 @@ def inspect(
         with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
             inspected = named.within_limits(executor, inspect_task, task)
         if as_json:
-            typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
+            found = _document(inspected.outcome, inspected.records)
+            typer.echo(json.dumps(found, default=asdict, indent=1))
             return
         inspection.show(out, inspected, find.all_schemes())
         inspection.show_findings(out, task)

@@ -10,8 +10,10 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.model_config import Json, ModelConfig
+from generator.contracts.model_config import Json, Modality, ModelConfig, StackKind
 from generator.contracts.oracle import Oracle
+from generator.contracts.record import Record
+from generator.contracts.resolved import Resolved
 from generator.contracts.runs import Run, Series
 from generator.contracts.words import Words
 from generator.encodings import ActsIn, Form
@@ -25,8 +27,6 @@ LONGEST_PART = 60
 # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 TIMES = range(2**32)
 SENTENCE = "The cat sat on the mat because it was tired."
-Modality = Literal["text", "image", "audio", "page"]
-StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
 Scope = Literal["first_layer", "model"]
 FIRST_LAYER: Scope = "first_layer"
@@ -175,6 +175,10 @@ class Files(Protocol):
         """Settings from config.json."""
 
     @property
+    def resolved(self) -> Resolved:
+        """The same as the code of the family understands them."""
+
+    @property
     def tensors(self) -> "Mapping[str, TensorInfo]":
         """Header of every tensor, by name; empty without weights."""
 
@@ -233,7 +237,8 @@ class Source:
     key: of a row that names a checkpoint there; describes: description of that key in the list of
         checkpoints; example: a value of it, for the guide
     is_path: whether the value is a path, relative to the list
-    order: the first source of paths, and the first of others, read what no key says
+    after: key of the source that it follows, the last without one; the first source of paths, and
+        the first of others, read what no key says
     has_runs: whether a row names the numbers of a training run in place of a checkpoint
     """
 
@@ -241,7 +246,7 @@ class Source:
     describes: ClassVar[str]
     example: ClassVar[str]
     is_path: ClassVar[bool]
-    order: ClassVar[int] = 100
+    after: ClassVar[str] = ""
     has_runs: ClassVar[bool] = False
 
     def open(self, checkpoint: Checkpoint, offline: bool) -> Files:
@@ -317,15 +322,13 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a setting comes from.
-
-    keys: of the file, whose change changes it; default_of: the config class whose default it is
-        where there are none, "" where it is a rule of this program
-    """
+class Origin(Record):
+    """Where a parameter of an encoding comes from."""
 
     keys: tuple[str, ...]
-    default_of: str = ""
+    """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
+    default_of: str | None = None
+    """Config class of transformers whose default it is; null if keys or this program give it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,26 +418,14 @@ class Encoding(_Encoding, Generic[FormT_co]):
 class Picture:
     """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
+    The module ``picture`` of the scheme has it, its template the texts.
     numbers: returns the arrays that ``draw`` takes; the caption states which of them are made up
     card: returns the image (rows, columns) that stands for the scheme on a card, NaN where empty
     """
 
-    caption: str
-    how_to_read: str
-    alt: str
     numbers: Callable[[], Numbers]
     draw: "Callable[[Numbers], Drawing]"
     card: Callable[[Numbers], Array]
-
-    @classmethod
-    def of(cls, words: Words, **made: Any) -> "Picture":
-        """The picture whose texts are those of a template."""
-        return cls(
-            caption=words("picture_caption"),
-            how_to_read=words("picture_how_to_read"),
-            alt=words("picture_alt"),
-            **made,
-        )
 
 
 @dataclass(frozen=True)
@@ -443,6 +434,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; acts_in: what it changes, "" for
         nothing; looked_for: completes the sentence “none found; looked for …”
+    after: key of the scheme that it follows, the last without one
     find: returns the encodings of this scheme in a checkpoint; oracles: values that it must
         reproduce
     claims: names of tensors and settings that are this scheme's, whether or not it can read them,
@@ -461,9 +453,8 @@ class Scheme:
     key: str
     also: tuple[str, ...]
     acts_in: ActsIn
-    order: int
     find: Callable[[Files], list[Encoding[Form]]]
-    picture: Picture
+    after: str = ""
     claims: re.Pattern[str] | None = None
     find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
     asks: Callable[[Files], Iterable[str]] = lambda _: ()

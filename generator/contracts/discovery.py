@@ -1,10 +1,13 @@
 """Discovery of extensions by listing their package, and of guests by a module of theirs."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from generator import PACKAGE
 from generator.contracts.outcomes import Guest
@@ -13,10 +16,11 @@ Record = TypeVar("Record")
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
-    """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where
-    the record has it. A package within it without one is listed in turn, each once in a process.
+    """The instance of ``record`` that each module of ``package`` defines, in the order that their
+    ``after`` gives, by name where they have none. A package within it without one is listed in
+    turn, each once in a process.
 
-    errors: TypeError when a module defines none or several
+    errors: TypeError when a module defines none or several; those of ``in_order``
     """
     records: list[Record] = []
     for module in _modules(package.__name__, tuple(package.__path__)):
@@ -29,7 +33,30 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
                 " exactly one"
             )
         records += found
-    return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
+    return in_order(records) if hasattr(record, "after") else tuple(records)
+
+
+def in_order(records: Sequence[Any]) -> tuple[Any, ...]:
+    """``records``, each behind the one whose key its ``after`` is: directly, whatever was behind
+    that one before. Those that name none come last, behind the one that begins the longest chain.
+
+    errors: ValueError when an ``after`` is not the key of another, or some are behind each other
+    """
+    followers = defaultdict[str, list[Any]](list)
+    for record in records:
+        followers[record.after].append(record)
+
+    def behind(key: str) -> list[Any]:
+        chains = [[record, *behind(record.key)] for record in followers.pop(key, ())]
+        chains.sort(key=len, reverse=not key)
+        return [*chain.from_iterable(chains)]
+
+    ordered = tuple(behind(""))
+    if followers:
+        raise ValueError(
+            f"`after` of extensions has {', '.join(followers)}; expected keys of others"
+        )
+    return ordered
 
 
 def guests() -> tuple[Guest, ...]:

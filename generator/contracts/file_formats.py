@@ -83,7 +83,7 @@ def file_label(where: str, name: str) -> str:
 class FileFormat:
     """A file format of weights.
 
-    order: of preference, lowest first, for checkpoints in several formats
+    after: key of the format that is preferred to it, in checkpoints in several
     names: shell patterns for the name of the file through which weights are opened; the first match
         is opened
     suffixes: ends of the names of files that are opened in this format where a row or a command
@@ -107,10 +107,10 @@ class FileFormat:
     """
 
     key: str
-    order: int
     names: tuple[str, ...]
     suffixes: tuple[str, ...]
     open: Callable[[WeightsFile], Mapping[str, StoredTensor]]
+    after: str = ""
     begins: re.Pattern[bytes] | None = None
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = lambda file: (file.name,)

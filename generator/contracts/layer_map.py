@@ -5,7 +5,7 @@ it.
 from dataclasses import dataclass
 from typing import Literal
 
-from generator.contracts.checkpoints import StackKind
+from generator.contracts.model_config import StackKind
 
 # Attention to all visible positions, to those of a window, to those of the query's chunk, to keys
 # that the query chooses, to keys each of which stands for several positions; a state

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from generator.errors import RowError
 
 Json = Mapping[str, Any]
+Modality = Literal["text", "image", "audio", "page"]
+StackKind = Literal["encoder", "decoder"]
 Size = Literal["d_model", "n_layers", "n_heads", "n_positions", "vocab_size"]
 SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
     {

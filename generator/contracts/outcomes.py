@@ -1,9 +1,9 @@
 """Outcomes of a build, and the figures and pages made from them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import (
@@ -279,17 +279,37 @@ class Card:
 
 
 @dataclass(frozen=True)
+class PageContext:
+    """What one template shows: a frozen dataclass, whose fields are the template's variables beside
+    those of every page.
+
+    template: below templates/pages; "" where only the classes derived from this one have some
+    """
+
+    template: ClassVar[str] = ""
+
+    def __init_subclass__(cls, template: str = "") -> None:
+        cls.template = template
+
+
+def untyped(template: str, variables: Mapping[str, Any]) -> PageContext:
+    """The context of a page that has no class of its own yet."""
+    fields = [(name, Any) for name in variables]
+    made: Any = make_dataclass("Untyped", fields, bases=(PageContext,), frozen=True)
+    made.template = template
+    return cast(PageContext, made(**variables))
+
+
+@dataclass(frozen=True)
 class Page:
     """A page to render.
 
-    path: relative to the docs folder; template: below templates/pages; figures: drawn unless a
-        reading has them
+    path: relative to the docs folder; figures: drawn unless a reading has them
     card: None where that of the site will do, or the address of the site is not known
     """
 
     path: str
-    template: str
-    context: Mapping[str, Any]
+    context: PageContext
     figures: tuple[Figure, ...] = ()
     card: Card | None = None
 

@@ -265,7 +265,8 @@ class Analysis:
     """A question about encodings, or about what a trained model does: how its answer is computed
     and drawn.
 
-    order: its rank on a page; stage: of a checkpoint's page that shows an encoding
+    after: key of the analysis that it follows, the last without one; stage: of a checkpoint's page
+        that shows an encoding
     compute: raises NotApplicableError where the answer is not defined. It gets a subject, or a
         ``LiveStack`` of ``checkpoints.model.live``
     subject: what that is; forms: types of form that an encoding may have
@@ -296,10 +297,10 @@ class Analysis:
     """
 
     key: str
-    order: int
     compute: Callable[[Any], Result]
     figures: tuple[FigureSpec, ...]
     subject: Literal["encoding"] | Scope = "encoding"
+    after: str = ""
     stage: Literal["see", "measure", "place"] = "measure"
     forms: tuple[type, ...] = ()
     per_figure: int = 8

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from generator.contracts.checkpoints import Encoding, Files
 from generator.contracts.layer_map import Layer
 from generator.contracts.model_config import Json
+from generator.contracts.record import Record
 from generator.contracts.words import Words
 from generator.encodings import Form
 
@@ -38,12 +39,15 @@ class Examined:
 
 
 @dataclass(frozen=True)
-class LintFinding:
-    """What a rule found. rule: its key; text: a sentence"""
+class LintFinding(Record):
+    """What a rule of `lint` found."""
 
     rule: str
+    """Its key."""
     level: Level
+    """`error` where a program computes other angles than the maker meant, `warning` or `note`."""
     text: str
+    """A sentence."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -49,7 +49,11 @@ class Words:
     def __init__(self, path: str) -> None:
         """``path`` is that of the template below ``templates``."""
         self.path = path
-        self._names = _environment().get_template(path).module
+
+    @cached_property
+    def _names(self) -> Any:
+        """The template, read when the first text is asked for: not every command needs each."""
+        return _environment().get_template(self.path).module
 
     def __contains__(self, name: str) -> bool:
         """Whether the template has such a text or sentence."""

@@ -4,9 +4,8 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from generator.contracts import Mixer
+from generator.contracts import Mixer, Origin
 from generator.site.at_position import LayersSeeing, PositionOfModel, TurningOfModel
-from generator.site.data.schema import Origin
 
 
 class RotationOfModel(TypedDict):

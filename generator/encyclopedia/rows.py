@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
@@ -14,26 +14,14 @@ from generator.text import significant
 
 WORDS = Words("words/models.jinja")
 KEY = "models"  # Of the guest.
+LAYERS = Words("words/layers.jinja")
 UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes
 # of a few are no sample of a year.
 FEWEST_OF_A_YEAR = 10
 AT_POSITION = "models/position.html#model="
-KINDS: Mapping[Mixer, str] = {
-    "full": "full attention",
-    "sliding": "windows",
-    "chunked": "chunks",
-    "sparse": "chosen keys",
-    "compressed": "compressed keys",
-    "recurrent": "recurrent state",
-    "convolution": "convolution",
-    "fourier": "Fourier transform",
-    "none": "no mixing",
-}
-INPUTS = {"text": "text", "image": "images", "audio": "sound"}
-WITHOUT = "attention without encoding"
-SINKS, TEMPERATURE = "sinks", "temperature by position"
-NO_LIMIT, EVERYWHERE = "none", "full attention in every layer"  # as facets
+KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
+NO_LIMIT = "none"  # as a facet
 COLUMNS = (
     "Model",
     "Published",
@@ -89,7 +77,7 @@ class DatedModel:
 
     family: its maker and model type; time: the middle of that month, in years
     reads_text: or writes it; schemes, image_schemes: keys, of its text and of what reads images
-    kinds: of its layers, in words; bases: of rotations; context: positions; None where the config
+    kinds: of its layers; bases: of rotations; context: positions; None where the config
         gives none
     """
 
@@ -99,7 +87,7 @@ class DatedModel:
     reads_text: bool
     schemes: frozenset[str]
     image_schemes: frozenset[str]
-    kinds: frozenset[str]
+    kinds: frozenset[Mixer]
     bases: tuple[float, ...]
     context: int | None
 
@@ -124,7 +112,7 @@ def _dated(model: Json) -> DatedModel:
         "text" in model["inputs"],
         frozenset(model["schemes"]),
         frozenset(model["image_schemes"]),
-        frozenset(KINDS[kind] for kind in KINDS if kind in model["kinds"]),
+        frozenset(model["kinds"]),
         tuple(rotation["base"] for rotation in model["rotations"] if rotation["base"]),
         model["context"],
     )
@@ -186,9 +174,7 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
         _context(model),
         ModelCell(_position(model, titles)),
-        ModelCell(
-            "; ".join(_layers(model)) or "unknown", model["layers"] or None, hint=_check(model)
-        ),
+        ModelCell(WORDS("mixing", model=model), model["layers"] or None, hint=_check(model)),
         ModelCell(
             "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
             max(bases, default=None),
@@ -214,16 +200,16 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
     """Values by which the table is narrowed, by the name of the facet; numbers as they are."""
     kinds = [KINDS[kind] for kind in KINDS if kind in model["kinds"]]
     further = {
-        EVERYWHERE: model["kinds"] == {"full": model["layers"]},
-        WITHOUT: model["without_encoding"],
-        SINKS: model["sinks"],
-        TEMPERATURE: model["temperature"],
+        "everywhere": model["kinds"] == {"full": model["layers"]},
+        "without_encoding": model["without_encoding"],
+        "sinks": model["sinks"],
+        "temperature": model["temperature"],
     }
     schemes = [titles.get(key, key) for key in (*model["schemes"], *model["image_schemes"])]
     limits = [KINDS[one["kind"]] for one in model["limits"]] or _unlimited(model)
     given: dict[str, Iterable[Any]] = {
         "scheme": schemes,
-        "kind": [*kinds, *(word for word, is_so in further.items() if is_so)],
+        "kind": [*kinds, *(WORDS(f"kind_{name}") for name, is_so in further.items() if is_so)],
         "limits": limits,
         "base": [one["base"] for one in model["rotations"]],
         "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
@@ -234,7 +220,7 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
         "parameters": [model["parameters"]],
         "year": [(model["month"] or "")[:4]],
         "maker": [model["maker"]],
-        "input": [INPUTS[name] for name in model["inputs"]],
+        "input": [WORDS(f"input_{name}") for name in model["inputs"]],
         "config": [WORDS("of_knowledge" if model["from_knowledge"] else "of_copy")],
     }
     return {
@@ -283,15 +269,11 @@ def _unlimited(model: Json) -> tuple[str, ...]:
 def _position(model: Json, titles: Mapping[str, str]) -> str:
     """What tells position, in words."""
     shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
-    parts = [f"{significant(100 * share, 3)}%" for share in shares if share < 1]
-    texts = [
-        *(titles.get(key, key) for key in model["schemes"]),
-        *([f"{' and '.join(parts)} of each head rotates"] if parts else []),
-    ]
-    images = [titles.get(key, key) for key in model["image_schemes"]]
-    return (
-        "; ".join([*texts, *([f"images: {', '.join(images)}"] if images and texts else images)])
-        or "unknown"
+    return WORDS(
+        "position",
+        schemes=[titles.get(key, key) for key in model["schemes"]],
+        shares=[100 * share for share in shares if share < 1],
+        images=[titles.get(key, key) for key in model["image_schemes"]],
     )
 
 
@@ -307,42 +289,18 @@ def _scaling(model: Json) -> str:
     return f"{trained}({', '.join(rules)})" if rules else ""
 
 
-def _layers(model: Json) -> Iterator[str]:
-    """How many layers mix positions how, with their share."""
-    total = model["layers"]
-    if not total:
-        return
-    yield f"{total} layers"
-    for limit in model["limits"]:
-        noun = "windows" if limit["kind"] == "sliding" else "chunks"
-        width = f" of {limit['keys']:,}" if limit["keys"] else ""
-        yield f"{_share(limit['layers'], total)} {noun}{width}"
-    for kind, count in model["kinds"].items():
-        if kind not in ("sliding", "chunked") and (kind != "full" or count < total):
-            yield f"{_share(count, total)} {KINDS[kind]}"
-    if model["without_encoding"]:
-        yield f"{model['without_encoding']} without encoding"
-    for name, is_so in ((SINKS, model["sinks"]), (TEMPERATURE, model["temperature"])):
-        if is_so:
-            yield name
-
-
 def _size(model: Json) -> str:
     """Parameters in all and active ones, or as its name gives them."""
     total, active = (
         f"{model[name] / 1e9:g}B" if model[name] else ""
         for name in ("parameters", "active_parameters")
     )
-    return ", ".join([*([total] if total else []), f"{active} active"]) if active else model["size"]
+    return WORDS("size", total=total, active=active) if active else model["size"]
 
 
 def _check(model: Json) -> str:
     """Whether the code of transformers confirms the row, in words."""
     return WORDS("check", check=model["check"] or {"outcome": None})
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count} ({100 * count / total:.0f}%)"
 
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:

@@ -12,9 +12,7 @@ from typing import Any
 
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.resolved import resolved
-from generator.checkpoints.model.stacks import stacks
-from generator.contracts import Encoding, Json, Layer, ModelConfig
+from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
@@ -61,7 +59,8 @@ def table(models: Iterable[KnownModel]) -> bytes:
 
 def row(model: KnownModel) -> dict[str, Any]:
     """A model as in the file; ``reason``: why its settings could not be read, or null."""
-    config = model.files.config
+    config, resolved = model.files.config, model.files.resolved
+    default_context = _default_context(resolved)
     size = _size(model.id)
     about = {
         "id": model.id,
@@ -71,10 +70,10 @@ def row(model: KnownModel) -> dict[str, Any]:
         "size": size,
         **_parameters(model, size),
         "model_type": config.text("model_type") or None,
-        "inputs": _inputs(config),
+        "inputs": _inputs(resolved),
         "context": _context(config),
         "context_key": ".".join(config.path_of("n_positions")) or None,
-        "default_context": _default_context(config),
+        "default_context": default_context,
     }
     origin = {
         "reference": model.reference or None,
@@ -91,8 +90,8 @@ def row(model: KnownModel) -> dict[str, Any]:
     return {
         **about,
         **position,
-        "at_position": _panel(_context(config) or _default_context(config), encodings, layers),
-        **_cache(config, layers),
+        "at_position": _panel(_context(config) or default_context, encodings, layers),
+        **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
@@ -146,13 +145,13 @@ def _count(text: str | None) -> int | None:
     return round(float(text[:-1]) * UNITS[text[-1]]) if text else None
 
 
-def _inputs(config: ModelConfig) -> list[str]:
+def _inputs(resolved: Resolved) -> list[str]:
     """What a model reads or writes: text, images, sound."""
-    of_images = any(stack.modality == "image" for stack in stacks(config))
+    config, modalities = resolved.given, {stack.modality for stack in resolved.stacks}
     is_of_sound = _has_any(config, OF_SOUND)
     is_encoder = is_of_sound and SPEECH_ENCODER in config and DECODER not in config
-    reads_text = not is_encoder and any(stack.modality == "text" for stack in stacks(config))
-    reads_images = of_images or _has_any(config, OF_IMAGES)
+    reads_text = "text" in modalities and not is_encoder
+    reads_images = "image" in modalities or _has_any(config, OF_IMAGES)
     named = {"text": reads_text, "image": reads_images, "audio": is_of_sound}
     return [name for name, is_so in named.items() if is_so]
 
@@ -168,12 +167,12 @@ def _context(config: ModelConfig) -> int | None:
     return next((value for value in given if isinstance(value, int) and value > 0), None)
 
 
-def _default_context(config: ModelConfig) -> int | None:
+def _default_context(resolved: Resolved) -> int | None:
     """That of the config class of the family, where the config itself gives none."""
-    if _context(config) is not None:
+    if _context(resolved.given) is not None:
         return None
     try:
-        return resolved(config).config.size("n_positions")
+        return resolved.config.size("n_positions")
     except RowError:
         return None
 
@@ -183,11 +182,11 @@ def _type(given: Json | None) -> dict[str, Any] | None:
     return None if given is None else {**given, "bytes": BYTES[given["name"]]}
 
 
-def _cache(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
+def _cache(whole: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
     """What a decoder keeps of each position, and the largest number of keys that a query chooses;
     null where that is not known.
     """
-    whole, heads = resolved(config).config, None
+    heads = None
     try:
         kept = kv_cache(whole, layers)
         if kept and not whole.is_latent:

@@ -60,7 +60,7 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
 
 
 def all_analyses() -> tuple[Analysis, ...]:
-    """Every analysis, by its order."""
+    """Every analysis of encodings, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
 
@@ -141,7 +141,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         checkpoint,
         "ok",
         revision=files.revision,
-        facts=facts(files.config),
+        facts=facts(files.resolved),
         inventory=tensor_rows(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),

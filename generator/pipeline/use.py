@@ -36,7 +36,7 @@ NO_MEMORY = re.compile("can't allocate memory|out of memory")
 
 
 def all_uses() -> tuple[Analysis, ...]:
-    """Every analysis of what models do with position, by its order."""
+    """Every analysis of what models do with position, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject != "encoding")
 

@@ -13,12 +13,10 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, defaults
-from generator.checkpoints.model.stacks import family_of
 from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
 from generator.contracts.model_config import ROPE, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
-from generator.libraries import config_classes
 from generator.reading.find import Found, all_schemes, find, look
 from generator.schemes.rotary import FACTOR_TENSORS
 
@@ -73,14 +71,14 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
-    default_of = class_of(config, encoding)
+    default_of = files.resolved.default_of(encoding.part) or None
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
             # Another value of a key may make another encoding.
             named = own.get(name) or own.get(EXISTENCE, ())
             if named or not found.has_refused:
-                origins[name] = Origin(named, "" if named else default_of)
+                origins[name] = Origin(named, None if named else default_of)
     if encoding.record.parameters.get(GIVEN):
         of_rule = (FREQUENCIES, "long_factors", "attention_factor")
         changing = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
@@ -91,12 +89,6 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         if changing or not found.has_refused:
             origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
     return origins
-
-
-def class_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
-    """The config class of the stack of an encoding, whose defaults it takes; "" without one."""
-    classes, family = config_classes(), family_of(config, encoding)
-    return classes[family].__name__ if family in classes else ""
 
 
 def evidence(config: ModelConfig) -> Evidence:

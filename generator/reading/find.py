@@ -16,20 +16,17 @@ from generator.checkpoints.model.code_files import (
     code_files,
     is_built_as_by_default,
 )
-from generator.checkpoints.model.halves import is_of_class
 from generator.checkpoints.model.open_questions import TYPE
-from generator.checkpoints.model.stacks import is_read
-from generator.contracts import Encoding, Files, ModelConfig, Scheme, discovery, names
+from generator.contracts import Encoding, Files, Resolved, Scheme, discovery, names
+from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 
-NOT_LOOKED_THROUGH = (
-    "The encodings in its weights are unknown, because transformers builds no model of this config"
-)
+QUESTIONS = Words("words/questions.jinja")
 
 
 def all_schemes() -> tuple[Scheme, ...]:
-    """Every scheme, by its order."""
+    """Every scheme, in order."""
     return discovery.load(schemes, Scheme)
 
 
@@ -61,13 +58,19 @@ def find(files: Files) -> list[Encoding[Form]]:
         _with_notes(files, encoding)
         for found in by_scheme.values()
         for encoding in found
-        if is_of_class(files.config, encoding)
+        if _is_of_class(files, encoding)
     ]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         encodings = [
             encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)
         ]
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
+
+
+def _is_of_class(files: Files, encoding: Encoding[Form]) -> bool:
+    """Whether the named class has the side of an encoding that no stored tensor shows."""
+    sides = (None, encoding.stack)
+    return encoding.provenance.tensor is not None or files.resolved.side in sides
 
 
 def _owners(files: Files, by_scheme: Mapping[Scheme, Sequence[Encoding[Form]]]) -> dict[str, str]:
@@ -111,7 +114,12 @@ def _is_guess(files: Files, encoding: Encoding[Form]) -> bool:
     name its scheme.
     """
     config = files.config
-    if not config.settings or encoding.provenance.tensor is not None or is_read(config, encoding):
+    acts_in = files.resolved.stacks_of(encoding.part) or files.resolved.stacks
+    if (
+        not config.settings
+        or encoding.provenance.tensor is not None
+        or any(stack.has_code for stack in acts_in)
+    ):
         return False
     words = {config.anywhere.text(name) for name in TYPE}
     return words.isdisjoint(scheme_of(encoding).asked_by)
@@ -156,15 +164,16 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     """``measured``, with the encodings in trained tensors that the code of the family has, those of
     other schemes alone.
     """
-    if is_untrained(files.config):
+    if is_untrained(files.resolved):
         return Found(measured)
     schemes_found = {encoding.scheme for encoding in measured}
     try:
-        code = code_files(files.config)
+        code = code_files(files.resolved)
         in_code = [] if code is None else find(code)
     # As where a size that a scheme needs is missing.
     except (NoOutlineError, RowError) as error:
-        return Found(measured, is_complete=False, question=f"{NOT_LOOKED_THROUGH} ({error}).")
+        question = QUESTIONS("no_code", reason=str(error), is_partly=False)
+        return Found(measured, is_complete=False, question=question)
     unmeasured = [
         encoding
         for encoding in in_code
@@ -174,18 +183,18 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
     if any(encoding.form.tells_position for encoding in unmeasured):
         measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
     missing = "" if code is None else code.missing
-    question = f"{NOT_LOOKED_THROUGH} ({missing}). Only its parts were searched." if missing else ""
+    question = QUESTIONS("no_code", reason=missing, is_partly=True) if missing else ""
     return Found(measured, unmeasured, code is not None and not missing, question)
 
 
-def is_untrained(config: ModelConfig) -> bool:
-    """Whether the family's code is known to make no trained tensor with an encoding for ``config``;
+def is_untrained(resolved: Resolved) -> bool:
+    """Whether the family's code is known to make no trained tensor with an encoding for a config;
     False also where only that code can tell.
 
     Such a config needs neither torch nor that code, whose imports take longer than all else that a
     config needs.
     """
-    return config.family in _untrained() and is_built_as_by_default(config)
+    return resolved.given.family in _untrained() and is_built_as_by_default(resolved)
 
 
 @cache

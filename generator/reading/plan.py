@@ -36,7 +36,7 @@ class Task:
 
 
 def all_sources() -> tuple[Source, ...]:
-    """Every source of checkpoints, by its ``order``."""
+    """Every source of checkpoints, in order."""
     return discovery.load(sources, Source)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
-from generator.checkpoints.model.stacks import family_of, has_code, stacks, unknown_parts
+from generator.checkpoints.model.stacks import unknown_parts
 from generator.contracts import Files
 from generator.contracts.words import Words
 from generator.reading.evidence import evidence
@@ -26,8 +26,8 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     unread = [
         (name, short(json.dumps(value), MOST_SHOWN)) for name, value in unread_keys(files, found)
     ]
-    guesses = [family_of(config, one) for one in found.measured if one.is_guess]
-    is_known = any(has_code(stack.config.family) for stack in stacks(config))
+    guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
+    is_known = any(stack.has_code for stack in files.resolved.stacks)
     if guesses or not (is_known or files.tensors or found.all):
         family = next(iter(guesses), config.family)
         questions.append(WORDS("unknown_family", family=family, is_guessed=bool(guesses)))

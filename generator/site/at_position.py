@@ -144,16 +144,11 @@ def _short(ratios: Sequence[float]) -> list[float]:
 
 
 def _beside(stacks: Sequence[Layer]) -> str:
-    words = {
-        "choosing": "{} may attend to it",
-        "compressed": WORDS("compressed_key"),
-        "unknown": "the window of {} is unknown",
-    }
     beside = ""
-    for kind, text in words.items():
+    for kind in ("choosing", "compressed", "unknown"):
         if alike := [layer for layer in stacks if _kind(layer) == kind]:
-            which = _which(alike, stacks)
-            beside += f"; {text.format(len(alike))}{f': {which}' if which else ''}"
+            text = WORDS(f"far_{kind}", count=len(alike), where=_which(alike, stacks))
+            beside += f"; {text}"
     return beside
 
 
@@ -177,8 +172,8 @@ def _which(layers: Sequence[Layer], stacks: Sequence[Layer]) -> str:
     texts = []
     for part, alike in groupby(layers, lambda layer: layer.part):
         indices = [layer.index for layer in alike]
-        name = "layer" if len(indices) == 1 else "layers"
-        texts.append(f"{name} {pattern(indices)}{f' of {part}' * several}")
+        of_part = part if several else ""
+        texts.append(WORDS("which", count=len(indices), indices=pattern(indices), part=of_part))
     return ", ".join(texts)
 
 

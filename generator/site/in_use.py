@@ -55,6 +55,7 @@ def path_of(outcome: Outcome) -> str:
 def measured(atlas: Atlas, outcome: Outcome) -> list[Measured]:
     """Every measure of a checkpoint, by part."""
     by_key = {use.key: use for use in atlas.uses}
+    ranks = {key: rank for rank, key in enumerate(by_key)}
     return [
         Measured(
             by_key[found.key],
@@ -64,7 +65,7 @@ def measured(atlas: Atlas, outcome: Outcome) -> list[Measured]:
             tuple(_figures(outcome, by_key[found.key], found)),
         )
         for found in sorted(
-            outcome.uses, key=lambda found: (PARTS.index(found.part), by_key[found.key].order)
+            outcome.uses, key=lambda found: (PARTS.index(found.part), ranks[found.key])
         )
     ]
 

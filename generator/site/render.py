@@ -1,6 +1,7 @@
 """All pages, figures and data of a build, as one mapping whose files are made on access."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
@@ -12,7 +13,7 @@ from markupsafe import Markup
 
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
-from generator.contracts import Atlas, Figure, Maker, Outcome, Page
+from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page
 from generator.contracts.words import FILTERS
 from generator.figures import svg
 from generator.site import moved
@@ -30,6 +31,27 @@ from generator.site.pictures.value_strips import PATH, strips, values_of
 SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"
 # drawings held in memory: a page needs the sizes of its drawings, which are written after it
 RECENT = 64
+
+
+@dataclass(frozen=True)
+class EveryPage:
+    """Variables of all templates of pages.
+
+    version: of the program; date: of the data; release: that has them; address: of the site
+    guests: their keys, by which ``prose`` has what other pages show of them
+    here: address of the page; card: its picture; link, prose, size: functions, see ``_markdown``
+    """
+
+    version: str
+    date: str | None
+    address: str | None
+    release: str | None
+    guests: tuple[str, ...]
+    here: str | None
+    card: Card | None
+    link: Callable[[str], Markup]
+    prose: Callable[[str, str], Any]
+    size: Callable[[str], tuple[int, int]]
 
 
 def drawing(figure: Figure) -> bytes:
@@ -64,20 +86,11 @@ def render(
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**stored, **comparisons})
-    release = atlas.releases[-1].id if atlas.releases else None
-    shared = {
-        "version": atlas.versions.get(PROGRAM, ""),
-        "date": atlas.date,
-        "address": atlas.address,
-        "release": release,
-        "guests": tuple(guest.key for guest in atlas.guests),
-    }
     scripts = figure_scripts.makers(atlas, pages, drawings)
     analyses = {f"analyses/{analysis.key}.md" for analysis in atlas.analyses}
     missing = frozenset(analyses.difference(page.path for page in pages))
     markdown: dict[str, Maker] = {
-        page.path: partial(_markdown, environment, page, drawings, shared, missing)
-        for page in pages
+        page.path: partial(_markdown, environment, atlas, page, drawings, missing) for page in pages
     }
     assets: dict[str, Maker] = {
         PATH: lambda: strips(values_of(atlas)),
@@ -161,15 +174,12 @@ def environment_of(*templates: Path) -> Environment:
 
 def _markdown(
     environment: Environment,
+    atlas: Atlas,
     page: Page,
     drawings: Mapping[str, bytes],
-    shared: Mapping[str, Any],
     missing: frozenset[str],
 ) -> bytes:
-    """A page in Markdown. shared: variables of all templates: version, date of the data, address of
-    the site, the release that has the data, and keys of guests; missing: pages in whose place
-    something leads on
-    """
+    """A page in Markdown. missing: pages in whose place something leads on"""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -186,23 +196,21 @@ def _markdown(
         """
         return svg.size(drawings[path])
 
-    template = environment.get_template(f"pages/{page.template}")
-    here = (
-        urljoin(address, quote(page.path.removesuffix(".md") + ".html"))
-        if (address := shared["address"])
-        else None
+    file = quote(page.path.removesuffix(".md") + ".html")
+    everywhere = EveryPage(
+        version=atlas.versions.get(PROGRAM, ""),
+        date=atlas.date,
+        address=atlas.address,
+        release=atlas.releases[-1].id if atlas.releases else None,
+        guests=tuple(guest.key for guest in atlas.guests),
+        here=urljoin(atlas.address, file) if atlas.address else None,
+        card=page.card,
+        link=link,
+        prose=prose,
+        size=size,
     )
-    return template.render(
-        {
-            **shared,
-            "here": here,
-            "card": page.card,
-            **page.context,
-            "link": link,
-            "prose": prose,
-            "size": size,
-        }
-    ).encode()
+    template = environment.get_template(f"pages/{page.context.template}")
+    return template.render(vars(page.context) | vars(everywhere)).encode()
 
 
 def _drawings(outcome: Outcome) -> dict[str, Maker]:

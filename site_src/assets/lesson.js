@@ -68,10 +68,35 @@
     sentence.draw();
   };
 
+  // A button for each word, which keeps the focus after its press.
   const chips = (press) => {
+    const pressed = (index) => {
+      press(index);
+      sentence.draw();
+      words.children[index].focus();
+    };
     words.replaceChildren(
-      ...sentence.order.map((number, index) => button(sentence.spoken[number], () => press(index), { "aria-pressed": sentence.marked === index })),
+      ...sentence.order.map((number, index) => button(sentence.spoken[number], () => pressed(index), { "aria-pressed": sentence.marked === index })),
     );
+  };
+  // The same, where a figure is of the word that was pressed.
+  const choosing = () => {
+    sentence.marked = sentence.chosen;
+    chips((index) => (sentence.chosen = index));
+  };
+
+  // A table of scores, with the headings of its columns.
+  const scores = (caption, ...heads) => {
+    const table = made("table", "", { class: "pa-scores" });
+    table.append(made("caption", caption));
+    table.insertRow().append(...heads);
+    return table;
+  };
+  const heading = (text, scope) => made("th", text, { scope });
+  const shaded = (value, most, digits) => {
+    const cell = made("td", fixed(value, digits));
+    cell.style.background = shade(value, most);
+    return cell;
   };
 
   // What attention compares: inner products of words at their places.
@@ -86,24 +111,19 @@
 
   const STEPS = {
     order() {
-      const state = { tell: false };
       const label = made("label");
       const box = made("input", "", { type: "checkbox" });
       label.append(box, "encode positions");
       box.addEventListener("change", () => {
-        state.tell = box.checked;
         sentence.former = null;
         sentence.draw();
       });
       controls.append(label);
+      const pair = (first, second) => `${Math.min(first, second)} ${Math.max(first, second)}`;
       const all = () => {
-        const values = new Map();
-        sentence.order.forEach((first, m) =>
-          sentence.order.forEach(
-            (second, n) => m < n && values.set(`${Math.min(first, second)} ${Math.max(first, second)}`, cosine(first, m, second, n, state.tell)),
-          ),
-        );
-        return values;
+        const { order } = sentence;
+        const later = (first, m) => order.slice(m + 1).map((second, n) => [pair(first, second), cosine(first, m, second, m + 1 + n, box.checked)]);
+        return new Map(order.flatMap(later));
       };
       const press = (index) => {
         if (sentence.marked === undefined) sentence.marked = index;
@@ -116,25 +136,18 @@
             part("text").value = sentence.order.map((number) => sentence.spoken[number]).join(" ");
           }
         }
-        sentence.draw();
-        words.children[index].focus();
       };
       sentence.draw = () => {
         chips(press);
         const values = all();
         const differs = (key) => sentence.former && Math.abs(sentence.former.get(key) - values.get(key)) > 5e-4;
-        const table = made("table", "", { class: "pa-scores" });
-        table.append(made("caption", "Cosine similarity of every two words"));
-        const head = table.insertRow();
-        head.append(made("td"), ...sentence.order.map((number) => made("th", sentence.spoken[number], { scope: "col" })));
+        const table = scores("Cosine similarity of every two words", made("td"), ...sentence.order.map((number) => heading(sentence.spoken[number], "col")));
         sentence.order.forEach((first, m) => {
           const row = table.insertRow();
-          row.append(made("th", sentence.spoken[first], { scope: "row" }));
+          row.append(heading(sentence.spoken[first], "row"));
           sentence.order.forEach((second, n) => {
-            const value = m === n ? 1 : values.get(`${Math.min(first, second)} ${Math.max(first, second)}`);
-            const cell = made("td", fixed(value));
-            cell.style.background = shade(value, 1);
-            if (m !== n && differs(`${Math.min(first, second)} ${Math.max(first, second)}`)) cell.className = "pa-new";
+            const cell = shaded(m === n ? 1 : values.get(pair(first, second)), 1);
+            if (m !== n && differs(pair(first, second))) cell.className = "pa-new";
             row.append(cell);
           });
         });
@@ -157,28 +170,15 @@
         button("move right →", () => move(1)),
       );
       sentence.draw = () => {
-        sentence.marked = sentence.chosen;
-        chips((index) => {
-          sentence.chosen = index;
-          sentence.draw();
-          words.children[index].focus();
-        });
+        choosing();
         const [m, first] = [sentence.chosen, sentence.order[sentence.chosen]];
         const rows = sentence.order.map((second, n) => score(first, m, second, n, true));
         const most = Math.max(...rows.flat().map(Math.abs));
-        const table = made("table", "", { class: "pa-scores" });
-        table.append(made("caption", `Scores of “${sentence.spoken[first]}” at position ${m}`));
-        const head = table.insertRow();
-        ["with", "word · word", "word · position", "position · word", "position · position", "score"].forEach((title) => head.append(made("th", title, { scope: "col" })));
+        const heads = ["with", "word · word", "word · position", "position · word", "position · position", "score"];
+        const table = scores(`Scores of “${sentence.spoken[first]}” at position ${m}`, ...heads.map((title) => heading(title, "col")));
         rows.forEach((parts, n) => {
           const row = table.insertRow();
-          row.append(made("th", `${sentence.spoken[sentence.order[n]]}, ${n}`, { scope: "row" }));
-          parts.forEach((value) => {
-            const cell = made("td", fixed(value, 3));
-            cell.style.background = shade(value, most);
-            row.append(cell);
-          });
-          row.append(made("th", fixed(sum(parts), 3)));
+          row.append(heading(`${sentence.spoken[sentence.order[n]]}, ${n}`, "row"), ...parts.map((value) => shaded(value, most, 3)), made("th", fixed(sum(parts), 3)));
         });
         figure.replaceChildren(table);
         said.textContent = `“${sentence.spoken[first]}” is at position ${m}, so the model adds row ${m} of its table.`;
@@ -248,12 +248,7 @@
       controls.append(heads.label);
       fill();
       sentence.draw = () => {
-        sentence.marked = sentence.chosen;
-        chips((index) => {
-          sentence.chosen = index;
-          sentence.draw();
-          words.children[index].focus();
-        });
+        choosing();
         const { causal, first, values } = data.biases[state.which];
         const seen = sentence.order.map((_, n) => (causal && n > sentence.chosen ? null : values[state.head][n - sentence.chosen - first]));
         const top = Math.max(...seen.filter((value) => value !== null));

@@ -54,16 +54,12 @@
     each.removeAttribute("title"); // Else the browser would show it as well.
     each.setAttribute("role", "button");
     each.setAttribute("aria-expanded", "false");
-    each.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const answer = (event) => {
       event.preventDefault();
       open(each);
-    });
-    each.addEventListener("keydown", (event) => {
-      if (event.key !== " ") return;
-      event.preventDefault();
-      open(each);
-    });
+    };
+    each.addEventListener("click", (event) => event.ctrlKey || event.metaKey || event.shiftKey || answer(event));
+    each.addEventListener("keydown", (event) => event.key === " " && answer(event));
     each.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && later(() => open(each), 150));
     each.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && later(close, 300));
   });

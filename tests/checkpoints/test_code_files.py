@@ -9,9 +9,8 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import NoOutlineError, code_files, outline
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.layers import layers
-from generator.checkpoints.model.resolved import given, resolved
-from generator.checkpoints.model.stacks import stacks
+from generator.checkpoints.model.resolved import given
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import Json, ModelConfig
 from generator.encodings import PositionTable
 from generator.reading.find import look
@@ -202,8 +201,8 @@ def test_attention_to_chosen_or_compressed_keys_has_its_number(
     """Defaults of the config classes: an indexer chooses 2,048 keys (arXiv 2512.02556, section
     2.1); BigBird attends to 3 + 2 + 3 blocks of 64 (arXiv 2007.14062).
     """
-    (stack,) = stacks(ConfigAlone({"num_hidden_layers": 1, **settings}, "test").config)
-    (layer,) = layers(stack)
+    (stack,) = ConfigAlone({"num_hidden_layers": 1, **settings}, "test").resolved.stacks
+    (layer,) = stack.layers
     assert (layer.mixers, layer.chosen) == (mixers, chosen)
     assert layer.positions_per_key == positions_per_key
 
@@ -233,14 +232,14 @@ def test_kinds_of_layers_that_the_config_class_refuses_are_unknown() -> None:
     """Kimi Linear with a list of kinds for three of twenty layers."""
     refused = {"num_hidden_layers": 20, "layer_types": ["linear_attention"] * 3}
     files = ConfigAlone({"model_type": "kimi_linear", **refused}, "test")
-    assert resolved(files.config).refused
+    assert files.resolved.refused
     assert layer_map(files, look(files).all) == ()
 
 
 def test_a_config_that_its_code_refuses_has_no_tensors() -> None:
     settings = {"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2}
     with pytest.raises(NoOutlineError, match="multiple of the number of attention heads"):
-        code_files(ModelConfig(settings, "test"))
+        code_files(resolved(ModelConfig(settings, "test")))
     found = look(ConfigAlone(settings, "test"))
     assert not found.is_complete
     assert found.question.endswith("multiple of the number of attention heads (2)).")
@@ -265,7 +264,7 @@ def test_parts_are_looked_through_where_one_part_needs_a_library_that_is_missing
 
 
 def test_tensors_without_values_are_zeros_in_their_shape() -> None:
-    files = code_files(ModelConfig(T5_SMALL, "test"))
+    files = code_files(resolved(ModelConfig(T5_SMALL, "test")))
     assert files is not None
     name = next(name for name in files.tensors if name.endswith(BIAS))
     assert (files.tensor(name).shape, files.rows(name, [3]).shape) == ((32, 8), (1, 8))
@@ -331,7 +330,7 @@ def test_every_family_that_transformers_makes_has_an_outline_of_the_same_tensors
             continue
         n_made += 1
         try:
-            ours = outline(ModelConfig({"model_type": family}, "test"))
+            ours = outline(resolved(ModelConfig({"model_type": family}, "test")))
         except NoOutlineError as error:
             without[family] = str(error)
             continue

@@ -17,7 +17,6 @@ from safetensors.numpy import save_file
 from generator.checkpoints.files.formats.gguf import FORMAT
 from generator.checkpoints.files.formats.gguf.quantised import scaled_block
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.errors import RowError
@@ -297,7 +296,7 @@ def test_the_decay_of_recurrent_layers_is_that_of_the_model(
     path = write(tmp_path / "x.gguf", model_type, given, stored)
     plain, own = beside_each_other(tmp_path, arrays, config, path)
     np.testing.assert_allclose(own.form.numbers, plain.form.numbers, rtol=1e-6)
-    assert not stacks(files(tmp_path / "x.gguf").config)[0].refused
+    assert not files(tmp_path / "x.gguf").resolved.refused
     assert any("−ssm_a · softplus(b), where b is the bias" in note for note in own.notes)
 
 

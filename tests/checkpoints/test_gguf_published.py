@@ -15,7 +15,6 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Layer
 from generator.encodings import Form, Rotation
 from generator.reading.find import find
@@ -345,7 +344,7 @@ def test_a_converted_config_has_the_encodings_and_layers_of_the_published_one(
 ) -> None:
     files, published_files = converted(name, tmp_path), own_files(name, tmp_path)
     assert kinds(files) == kinds(published_files)
-    assert stacks(files.config)[0].refused == stacks(published_files.config)[0].refused
+    assert files.resolved.refused == published_files.resolved.refused
     of_gguf, of_json = find(files), find(published_files)
     assert list(map(told, of_gguf)) == list(map(told, of_json))
     for own, other in zip(of_gguf, of_json, strict=True):

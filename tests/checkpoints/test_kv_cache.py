@@ -11,7 +11,6 @@ from transformers import AutoModelForCausalLM
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.kv_cache import BYTES, CachedLayers, kv_cache, type_of_cache
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Files, ModelConfig
 from generator.encyclopedia.known_models import known_model
 from generator.reading.find import look
@@ -49,7 +48,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 def cache_of(files: Files) -> tuple[CachedLayers, ...] | None:
     found = look(files)
     layers = layer_map(files, found.all, is_complete=found.is_complete)
-    return kv_cache(resolved(files.config).config, layers)
+    return kv_cache(files.resolved.config, layers)
 
 
 def by_config(settings: dict[str, Any]) -> tuple[CachedLayers, ...] | None:

@@ -13,7 +13,7 @@ from transformers import CONFIG_MAPPING, DynamicCache
 from transformers.masking_utils import create_sliding_window_causal_mask
 
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.stacks import stacks
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import Layer, ModelConfig
 from generator.reading.find import find
 from tests.support import DictFiles
@@ -123,9 +123,9 @@ def test_words_are_timed_by_an_encoder_of_sound() -> None:
         code("", "nemotron3_5_transcribe").Nemotron3_5TranscribeWordTimestampModel(config).eval()
     )
     assert influence(lambda states: timing(states, torch.ones(1, 6)).last_hidden_state).all()
-    (stack,) = stacks(
+    (stack,) = resolved(
         ModelConfig({"model_type": "nemotron3_5_transcribe_word_timestamp", **SMALL}, "x")
-    )
+    ).stacks
     assert (stack.part, stack.kind, stack.modality) == ("encoder", "encoder", "audio")
 
 
@@ -203,7 +203,7 @@ def test_how_far_frames_of_a_streaming_encoder_see_depends_on_their_place_in_a_c
      "blip", "diffusion_gemma"],
 )  # fmt: skip
 def test_the_stacks_within_a_family_that_is_not_mapped_are_not_mapped(family: str) -> None:
-    found = stacks(ModelConfig({"model_type": family}, "x"))
+    found = resolved(ModelConfig({"model_type": family}, "x")).stacks
     assert any(stack.config.count("num_hidden_layers") for stack in found)
     assert layers_of({"model_type": family}) == ()
 
@@ -222,7 +222,7 @@ def test_muse_spark_hears_with_convolutions_alone() -> None:
 
 @pytest.mark.parametrize("family", ["deepseek_ocr2_encoder", "deepseek_ocr2_vision"])
 def test_the_encoder_of_images_of_deepseek_ocr_2_is_not_shown_as_one_of_text(family: str) -> None:
-    whole = stacks(ModelConfig({"model_type": family}, "x"))
+    whole = resolved(ModelConfig({"model_type": family}, "x")).stacks
     assert [
         stack.modality for stack in whole if stack.config.family == "deepseek_ocr2_encoder"
     ] == ["image"]
@@ -245,7 +245,9 @@ def test_a_codec_of_two_stacks_is_of_sound_and_not_mapped(family: str, model: st
 
 
 def test_the_movements_of_a_robot_are_not_shown_as_sound() -> None:
-    assert {stack.modality for stack in stacks(ModelConfig({"model_type": "pi0"}, "x"))} == {"text"}
+    assert {
+        stack.modality for stack in resolved(ModelConfig({"model_type": "pi0"}, "x")).stacks
+    } == {"text"}
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,7 @@ def test_the_movements_of_a_robot_are_not_shown_as_sound() -> None:
 def test_a_decoder_of_codes_of_sound_makes_sound(family: str, part: str) -> None:
     made = [
         stack
-        for stack in stacks(ModelConfig({"model_type": family}, "x"))
+        for stack in resolved(ModelConfig({"model_type": family}, "x")).stacks
         if stack.part == part and "vocab_size" in stack.config
     ]
     assert {stack.modality for stack in made} == {"audio"}

@@ -1,9 +1,9 @@
 import pytest
 
-from generator.checkpoints.model.resolved import completed, defaults, resolved
-from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.resolved import completed, defaults
+from generator.checkpoints.model.stacks import resolved
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
-from generator.contracts import Json, ModelConfig
+from generator.contracts import Json, ModelConfig, Stack
 
 LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
 STACKS = {
@@ -14,8 +14,8 @@ STACKS = {
 }  # fmt: skip
 
 
-def of(config: Json) -> list[Stack]:
-    return stacks(ModelConfig(config, "x"))
+def of(config: Json) -> tuple[Stack, ...]:
+    return resolved(ModelConfig(config, "x")).stacks
 
 
 def test_stacks_are_those_of_the_config_and_of_nested_ones() -> None:

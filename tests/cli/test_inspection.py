@@ -66,12 +66,9 @@ def test_a_strip_has_a_letter_for_every_layer_and_the_number_of_the_first_in_eac
 
 def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
     text = " ".join(shown().split())
-    assert (
-        "b 12 layers: 2, 5, … 35 (one in 3) · attention to all positions · all before, none after ·"
-        in text
-    )
+    assert "b 12 layers: 2, 5, … 35 (one in 3) · full attention · all before, none after ·" in text
     assert "a 24 layers: 0–1, 3–4, 6–7, " in text
-    assert "33–34 · sliding-window attention · up to 1,023 before, none after ·" in text
+    assert "33–34 · windows · up to 1,023 before, none after ·" in text
 
 
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken() -> None:
@@ -84,7 +81,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken() -> None:
 def test_colours_only_repeat_what_letters_say() -> None:
     coloured = shown(force_terminal=True, color_system="truecolor")
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown()
-    # The colour of attention to all positions on the pages, #3d7fd6.
+    # The colour of full attention on the pages, #3d7fd6.
     assert "48;2;61;127;214" in coloured
     assert "\x1b[" not in shown()
 

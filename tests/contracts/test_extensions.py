@@ -4,10 +4,10 @@ import ast
 import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +24,7 @@ from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, So
 from generator.encyclopedia import pages as pages_of_models
 from generator.reading import rules
 from generator.site import pages
+from generator.site.pictures.scheme_pictures import picture_of
 from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
@@ -209,19 +210,13 @@ def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
 
 
 def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
-    pictures = [record.picture for package, record in WITH_PROSE if package is schemes]
+    pictures = [picture_of(record) for package, record in WITH_PROSE if package is schemes]
     others = [record for package, record in WITH_PROSE if package is not schemes]
     across = [record.across for package, record in WITH_PROSE if package is of_models]
     specs = [*pictures, *(spec for record in others for spec in record.figures), *across]
     published = [record.oracles for package, record in WITH_PROSE]
     assert pickle.dumps([*(one.draw for one in specs if one), *published])
     assert pickle.dumps([picture.numbers for picture in pictures])
-
-
-def test_the_order_of_extensions_has_no_ties() -> None:
-    for package in (*MACROS, formats):
-        orders = [record.order for other, record in ALL if other is package]
-        assert all(first < second for first, second in pairwise(orders)), package
 
 
 def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
@@ -249,6 +244,29 @@ def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.Monke
     assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
 
 
+@dataclass(frozen=True)
+class Ordered:
+    key: str
+    after: str
+
+
+def ordered(**after: str) -> list[str]:
+    """Keys of records in their order."""
+    return [one.key for one in discovery.in_order([Ordered(*pair) for pair in after.items()])]
+
+
+def test_an_extension_is_directly_behind_the_one_it_names_and_last_where_it_names_none() -> None:
+    keys = ordered(a="", first="", last="then", new="first", other="first", then="first")
+    assert keys == ["first", "new", "other", "then", "last", "a"]
+
+
+def test_an_extension_behind_one_that_is_not_there_or_behind_itself_is_an_error() -> None:
+    with pytest.raises(ValueError, match="missing"):
+        ordered(first="", new="missing")
+    with pytest.raises(ValueError, match="other, one"):
+        ordered(first="", one="other", other="one")
+
+
 def paragraph_of(scheme: Scheme) -> str:
     template = environment_of(TEMPLATES).get_template(f"schemes/{scheme.key}.md.jinja")
     module: Any = template.make_module({"link": str})
@@ -263,6 +281,6 @@ def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model() 
 
 def test_a_new_source_comes_after_those_that_read_what_no_key_says() -> None:
     """Whatever its key is: a bare name of the list is one of the Hub, a path is a folder."""
-    orders = [source.order for source in discovery.load(sources, Source)]
-    assert orders == sorted(set(orders))
-    assert max(orders) < Source.order
+    first = [source.key for source in discovery.load(sources, Source) if not source.after]
+    assert first == ["folder"]
+    assert not Source.after

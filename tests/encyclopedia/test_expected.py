@@ -175,8 +175,10 @@ def test_every_model_has_a_file_and_a_row(atlas: Atlas) -> None:
     assert sum(sizes) < 6 * MEGABYTES
     assert max(sizes) < MEGABYTES / 4
     [page] = [page for page in every_page(atlas) if page.path == "data/expected.md"]
-    assert [path for path, _ in page.context["rows"]] == list(files)
-    assert sum(one.made for one in page.context["agreements"]) == page.context["rotations"]
+    assert [path for path, _ in vars(page.context)["rows"]] == list(files)
+    assert (
+        sum(one.made for one in vars(page.context)["agreements"]) == vars(page.context)["rotations"]
+    )
 
 
 def test_an_atlas_without_published_configs_has_no_files() -> None:

@@ -140,7 +140,9 @@ def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: A
     own = {page.path.replace(".md", ".html"): page for page in published_model.pages(atlas)}
     assert sorted(addresses) == sorted(own)
     assert {
-        name: page.context["measured"] for name, page in own.items() if page.context["measured"]
+        name: vars(page.context)["measured"]
+        for name, page in own.items()
+        if vars(page.context)["measured"]
     } == {
         "models/meta-llama--Llama-3.1-8B-Instruct.html": "checkpoints/ours.html",
         "models/EleutherAI--pythia-1.4b.html": "checkpoints/pythia.html",
@@ -157,7 +159,9 @@ def test_the_newest_come_first(atlas: Atlas) -> None:
 def test_facets_hold_every_value_once(atlas: Atlas) -> None:
     facets = {facet.name: facet.values for facet in models_page.facets(models.rows(atlas))}
     assert facets["input"] == ["images", "sound", "text"]
-    assert {"windows", "chunks", "full attention", models.WITHOUT} <= set(facets["kind"])
+    assert {"windows", "chunks", "full attention", "attention without encoding"} <= set(
+        facets["kind"]
+    )
     assert facets["maker"] == sorted(set(facets["maker"]))
     assert facets["base"] == sorted(set(facets["base"]), key=int)
 

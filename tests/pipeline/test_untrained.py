@@ -11,7 +11,7 @@ import pytest
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
-from generator.contracts import ModelConfig
+from generator.contracts import Resolved
 from generator.reading import plan
 from generator.reading.find import find, is_untrained
 from tests.built import ROOT
@@ -26,19 +26,19 @@ PATHS = [
 LLAMA = json.loads(ROTATION["config.json"])
 
 
-def config(**settings: object) -> ModelConfig:
+def config(**settings: object) -> Resolved:
     """A config of ``ROTATION`` with these settings."""
-    return ConfigAlone({**LLAMA, **settings}, "test").config
+    return ConfigAlone({**LLAMA, **settings}, "test").resolved
 
 
-def read(path: Path) -> ModelConfig:
+def read(path: Path) -> Resolved:
     document = json.loads(path.read_text(encoding="utf-8"))
-    return ConfigAlone(document.get("config", document), path.stem).config
+    return ConfigAlone(document.get("config", document), path.stem).resolved
 
 
-def sample() -> Mapping[str, ModelConfig]:
+def sample() -> Mapping[str, Resolved]:
     """The last config of each family that is said to have no trained encoding, by its family."""
-    return {one.family: one for one in map(read, PATHS) if is_untrained(one)}
+    return {one.given.family: one for one in map(read, PATHS) if is_untrained(one)}
 
 
 def test_code_of_what_is_said_to_have_no_trained_encoding_has_none() -> None:

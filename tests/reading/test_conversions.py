@@ -101,7 +101,7 @@ LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("phi3_longrope", Broken(tensors={"rope_factors_long.weight": doubled}), "longer",
      "by 1 to 4 in A and beyond 64 positions by 2 to 8 in B"),
     ("gemma3", Broken({"attention.sliding_window": 32}), "mixing",
-     "In 5 of 6 layers of the decoder (0–4), attention is sliding within 16"),
+     "In 5 of 6 layers of the decoder (0–4), A has windows within 16"),
     ("gpt_oss", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
     ("gpt_oss", Broken(tensors={"blk.1.attn_sinks.weight": doubled}), "values", "Attention sinks"),
     ("smollm3", Broken(architecture="llama"), "rotation_alone",

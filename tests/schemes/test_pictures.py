@@ -12,6 +12,7 @@ from generator import schemes
 from generator.contracts import Numbers, Scheme, discovery
 from generator.figures.svg import encode
 from generator.numerics.arrays import Array
+from generator.site.pictures.scheme_pictures import picture_of
 from tests.support import close
 
 MOST_BYTES = 200_000
@@ -20,7 +21,7 @@ each_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 
 
 def of(key: str) -> Numbers:
-    return SCHEMES[key].picture.numbers()
+    return picture_of(SCHEMES[key]).numbers()
 
 
 def along_diagonals(matrix: Array) -> bool:
@@ -30,15 +31,16 @@ def along_diagonals(matrix: Array) -> bool:
 
 @each_scheme
 def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
-    picture = encode(scheme.picture.draw, scheme.picture.numbers())
-    assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
-    assert len(picture) <= MOST_BYTES
-    assert picture == encode(scheme.picture.draw, scheme.picture.numbers())
+    picture = picture_of(scheme)
+    drawn = encode(picture.draw, picture.numbers())
+    assert ET.fromstring(drawn).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
+    assert len(drawn) <= MOST_BYTES
+    assert drawn == encode(picture.draw, picture.numbers())
 
 
 @each_scheme
 def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
-    texts = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt)
+    texts = [scheme.words(f"picture_{name}") for name in ("caption", "how_to_read", "alt")]
     assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
     assert re.search(r"\d", texts[2])
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])

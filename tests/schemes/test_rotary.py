@@ -7,7 +7,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from generator.checkpoints.model.stacks import stacks
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import Encoding, ModelConfig
 from generator.encodings import Form, Rotation
 from generator.errors import RowError
@@ -387,7 +387,7 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
         attention.sliding_window is not None if family == "cohere2" else bool(attention.use_rope)
         for attention in attentions
     ]
-    (rotated,) = rotated_layers(stacks(ModelConfig(model.config.to_dict(), "x"))[0])
+    (rotated,) = rotated_layers(resolved(ModelConfig(model.config.to_dict(), "x")).stacks[0])
     assert [each.index for each in rotated.layers] == [i for i, turn in enumerate(turns) if turn]
 
 

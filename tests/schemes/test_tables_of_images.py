@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.input_layer import subjects
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
+from generator.checkpoints.model.stacks import resolved
 from generator.contracts import ModelConfig
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
@@ -301,7 +302,7 @@ def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
     assert (patches.input, patches.no_input) == (None, "its positions are not word positions")
     assert words.input is not None
     swin = {"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}
-    given = {fact.name: fact.value for fact in facts(ModelConfig(swin, "test"))}
+    given = {fact.name: fact.value for fact in facts(resolved(ModelConfig(swin, "test")))}
     expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6",
                 "Attention heads": "3, 6, 12"}  # fmt: skip
     assert given.items() >= expected.items()
@@ -310,4 +311,4 @@ def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
 @pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])
 def test_an_invalid_list_of_sizes_is_a_row_error(wrong: list[object]) -> None:
     with pytest.raises(RowError, match="num_heads"):
-        facts(ModelConfig({"num_heads": wrong}, "test"))
+        facts(resolved(ModelConfig({"num_heads": wrong}, "test")))

@@ -11,7 +11,7 @@ from generator.encodings import Rotation
 from generator.site.pages import catalogue
 from generator.site.rankings.columns import common
 from tests.analyses.test_all import applicable_results, each_analysis
-from tests.site.test_comparing import NOTHING, outcome, page, rendered, table
+from tests.site.test_comparing import NOTHING, context, outcome, page, rendered, table
 from tests.support import checkpoint
 
 ROTATION = Rotation(10000.0, 8, 8, 64)
@@ -66,12 +66,12 @@ def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() ->
 
 
 def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:
-    columns = page(
+    columns = context(
         "catalogue",
         outcome("a", table(1)),
         outcome("b", ROTATION, "rotary"),
         outcome("c", NOTHING, "none"),
-    ).context["columns"]
+    ).columns
     most = [
         max(column.n_values for column in members)
         for _, members in groupby(columns, key=lambda column: column.analysis.key)
@@ -83,7 +83,7 @@ def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:
 def test_several_encodings_are_summed_up_by_the_first_metric_that_most_of_them_have() -> None:
     first, second = (outcome(slug, table(seed)).readings[0] for seed, slug in enumerate("ab"))
     nothing = outcome("c", NOTHING, "none").readings[0]
-    columns = page("catalogue", outcome("a", table(1))).context["columns"]
+    columns = context("catalogue", outcome("a", table(1))).columns
     assert common(columns, [first, second, nothing]) == columns[0]
     assert common(columns, [nothing]) is None
 

@@ -83,6 +83,10 @@ def page(key: str, *outcomes: Outcome) -> Page:
     return every_page(key, *outcomes)[0]
 
 
+def context(key: str, *outcomes: Outcome) -> Any:
+    return page(key, *outcomes).context
+
+
 def rendered(page: Page) -> str:
     environment = environment_of(*OURS.templates)
 
@@ -94,8 +98,8 @@ def rendered(page: Page) -> str:
         "version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None,
         "card": None,
     }  # fmt: skip
-    template = environment.get_template(f"pages/{page.template}")
-    return template.render({**shared, **page.context, **functions})
+    template = environment.get_template(f"pages/{page.context.template}")
+    return template.render({**shared, **vars(page.context), **functions})
 
 
 def cells(text: str) -> dict[tuple[str, str], int]:
@@ -112,7 +116,7 @@ def test_the_front_page_shows_each_checkpoint_once_with_its_schemes() -> None:
     outcomes = (
         outcome("a", table(0)), outcome("b", table(1), scheme="sinusoidal"), outcome("c", table(2)),
     )  # fmt: skip
-    gallery = page("front", *outcomes).context["gallery"]
+    gallery = context("front", *outcomes).gallery
     shown = {
         entry.outcome.checkpoint.slug: [scheme.key for scheme in entry.schemes] for entry in gallery
     }
@@ -124,18 +128,18 @@ MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
 
 def test_equal_encodings_are_neighbours_with_similarity_and_alignment_1() -> None:
     outcomes = [outcome("a", table(1)), outcome("b", table(2)), outcome("c", table(1))]
-    context = page("map", *outcomes).context
-    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (
+    found = context("map", *outcomes)
+    assert [member[0].checkpoint.slug for member, _ in found.kernels.rows] in (
         ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"],
     )  # fmt: skip
-    for matrix in (context["kernels"], context["tables"][0][1]):
+    for matrix in (found.kernels, found.tables[0][1]):
         assert matrix.nearest[0].value == pytest.approx(1.0)
 
 
 def test_the_alignment_of_independent_tables_is_about_0() -> None:
     tables = [PositionTable(frozen(draws.normal(size=(200, 300)))) for _ in "abc"]
     independent = [outcome(slug, one) for slug, one in zip("abc", tables, strict=True)]
-    _, matrix = page("map", *independent).context["tables"][0]
+    _, matrix = context("map", *independent).tables[0]
     every = [pair for _, pairs in matrix.rows for pair in pairs]
     assert all(abs(pair.hundredths) <= 2 and pair.level == 9 for pair in every)
     assert all(pair.uncorrected == pytest.approx(0.6, abs=0.02) for pair in matrix.nearest)
@@ -143,25 +147,25 @@ def test_the_alignment_of_independent_tables_is_about_0() -> None:
 
 def test_kernels_of_all_forms_are_compared_but_tables_only_with_tables() -> None:
     forms = {"table": table(1), "rotation": Rotation(1e4, 8, 8, 64), "nothing": NOTHING}
-    context = page("map", *(outcome(slug, form) for slug, form in forms.items())).context
-    shown = [member[0].checkpoint.slug for member, _ in context["kernels"].rows]
+    found = context("map", *(outcome(slug, form) for slug, form in forms.items()))
+    shown = [member[0].checkpoint.slug for member, _ in found.kernels.rows]
     assert shown == ["table", "rotation"]
-    assert context["tables"] == []
-    assert [member[0].checkpoint.slug for member in context["not_mapped"]] == ["nothing"]
+    assert found.tables == []
+    assert [member[0].checkpoint.slug for member in found.not_mapped] == ["nothing"]
 
 
 def test_patches_are_not_compared_with_words() -> None:
     grid = PositionTable(sinusoid(20, 8), grid=(4, 5))
     patches = [outcome(slug, grid, modality="image") for slug in "ab"]
     others = (outcome("c", table(1)), outcome("d", table(2)))
-    context = page("map", *patches, *others, outcome("e", table(3), modality="audio")).context
-    assert [name for name, _ in context["tables"]] == ["patches, 4 × 5", "words"]
+    found = context("map", *patches, *others, outcome("e", table(3), modality="audio"))
+    assert [name for name, _ in found.tables] == ["patches, 4 × 5", "words"]
 
 
 def test_tables_are_aligned_over_their_common_positions() -> None:
     longer = PositionTable(frozen(np.vstack([table(1).vectors, draws.normal(size=(9, 6))])))
-    context = page("map", outcome("a", table(1)), outcome("b", longer)).context
-    assert context["tables"][0][1].nearest[0].value == pytest.approx(1.0)
+    found = context("map", outcome("a", table(1)), outcome("b", longer))
+    assert found.tables[0][1].nearest[0].value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("size", [1.0, 50.0])
@@ -172,9 +176,9 @@ def test_an_odd_first_row_changes_neither_map(size: float) -> None:
     odd = sinusoid(200, 32).copy()
     odd[0] = size * np.eye(32)[5] * np.linalg.norm(odd[1])
     plain = outcome("a", PositionTable(sinusoid(200, 32)))
-    context = page("map", plain, outcome("b", PositionTable(frozen(odd)))).context
-    assert context["kernels"].nearest[0].value > 0.995
-    assert context["tables"][0][1].nearest[0].value == pytest.approx(1.0)
+    found = context("map", plain, outcome("b", PositionTable(frozen(odd))))
+    assert found.kernels.nearest[0].value > 0.995
+    assert found.tables[0][1].nearest[0].value == pytest.approx(1.0)
 
 
 def test_a_map_of_too_many_encodings_shows_the_most_different() -> None:
@@ -205,7 +209,7 @@ def test_fewer_than_two_encodings_have_no_map(count: int) -> None:
 @pytest.mark.parametrize("values", [np.nan, np.inf, 0.0])
 def test_a_table_without_a_finite_or_varying_kernel_is_not_on_the_map(values: float) -> None:
     odd = outcome("odd", PositionTable(frozen(np.full((20, 6), values))))
-    assert len(page("map", odd, *MANY[:2]).context["kernels"].rows) == 2
+    assert len(context("map", odd, *MANY[:2]).kernels.rows) == 2
 
 
 def test_the_compare_page_has_three_pairs_of_each_scheme() -> None:
@@ -214,7 +218,7 @@ def test_the_compare_page_has_three_pairs_of_each_scheme() -> None:
         for scheme in SCHEMES[:2]
         for seed in range(6)
     ]
-    groups = dict(page("compare", *outcomes).context["groups"])
+    groups = dict(context("compare", *outcomes).groups)
     first, second = SCHEMES[:2]
     pairs = [(one[0].checkpoint, other[0].checkpoint) for one, other, _ in groups[first.title]]
     slugs = [(one.slug, other.slug) for one, other in pairs]

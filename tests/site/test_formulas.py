@@ -6,17 +6,20 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 from fontTools.ttLib import TTFont
 from math_core import LatexError
-from playwright.sync_api import Page
 
 from generator import ROOT
 from generator.pipeline.evaluate import all_analyses
 from generator.site.html.formulas import formula
 from generator.site.html.minify import compact
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 FORMULA = re.compile(r"\{% filter formula %\}(.*?)\{% endfilter %\}", re.DOTALL)
 FORMULAS = {
@@ -150,7 +153,9 @@ def test_the_search_index_excludes_formulas(built: Path) -> None:
 
 
 @pytest.mark.browser
-def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, address: str) -> None:
+def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(
+    page: "Page", address: str
+) -> None:
     page.set_viewport_size({"width": 375, "height": 800})
     page.goto(f"{address}/analyses/rotation_by_offset.html")
     wide = page.locator(".pa-formula").first

@@ -91,7 +91,7 @@ def repeated(atlas: Atlas, times: int) -> Atlas:
 
 
 def test_the_finding_of_a_scheme_is_the_weightiest_one(plain: Atlas) -> None:
-    found = front.pages(plain)[0].context["remarks"]
+    found = vars(front.pages(plain)[0].context)["remarks"]
     assert found.keys() == {"learned", "rotary", "t5_bias"}
     for remark in found.values():
         weights = {

@@ -47,8 +47,8 @@ def extended(folder: Path) -> Iterator[Path]:
                 [*package.__path__, str(folder / package.__name__.replace(".", "/"))],
             )
         yield folder
-    for path in FILES:
-        name = path.removesuffix(".py").replace("/", ".")
+    for path in sorted(FILES, reverse=True):  # What a package contains before it.
+        name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         package, _, module = name.rpartition(".")
         if sys.modules.pop(name, None) is not None:
             delattr(sys.modules[package], module)
@@ -60,10 +60,10 @@ def outcome(extended: Path) -> Outcome:
     return small_site.evaluated(checkpoint(place=str(path)))[0]
 
 
-def test_the_page_has_two_modules_their_templates_and_a_test() -> None:
+def test_the_page_has_two_extensions_their_templates_and_a_test() -> None:
     assert sorted(Path(path).parent.as_posix() for path in FILES) == [
-        "generator/analyses", "generator/schemes", "templates/analyses", "templates/schemes",
-        "tests",
+        "generator/analyses", "generator/schemes/kerple", "generator/schemes/kerple",
+        "templates/analyses", "templates/schemes", "tests",
     ]  # fmt: skip
 
 

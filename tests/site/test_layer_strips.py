@@ -108,9 +108,7 @@ def test_every_stack_has_a_strip() -> None:
 def test_attention_to_chosen_positions_is_named() -> None:
     layer = replace(FULL, type="indexed attention", mixers=("sparse",), chosen=2048)
     (strip,) = layer_strips([layer], [], [])
-    assert strip.groups[0].mixing == (
-        "attention to selected positions (indexed attention, up to 2,048 keys)"
-    )
+    assert strip.groups[0].mixing == ("chosen keys (indexed attention, up to 2,048 keys)")
     assert strip.finding == "Its 1 layer selects up to 2,048 keys."
 
 

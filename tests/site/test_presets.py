@@ -11,12 +11,12 @@ from generator.contracts import (
     Headline,
     Label,
     Metric,
+    Modality,
     Outcome,
     Provenance,
     Reading,
     Result,
 )
-from generator.contracts.checkpoints import Modality
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.reading.find import all_schemes

@@ -274,7 +274,7 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="heads",
-    order=20,
+    after="probe",
     subject="model",
     units={"previous": "%", "next": "%", "first": "%", "none": "%"},
     compute=compute,

@@ -105,7 +105,7 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="induction",
-    order=50,
+    after="order",
     subject="model",
     units=dict.fromkeys(("highest", "count", "previous_highest"), ""),
     compute=compute,

@@ -139,7 +139,7 @@ def _named(lines: "Sequence[Line2D]", logits: Floats) -> "list[Line2D]":
 
 ANALYSIS = Analysis(
     key="kernel",
-    order=70,
+    after="pairs",
     subject="first_layer",
     units={"by_offset": "%"},
     compute=compute,

@@ -157,7 +157,7 @@ FIGURE = FigureSpec(
 )
 ANALYSIS = Analysis(
     key="order",
-    order=40,
+    after="position",
     subject="model",
     units={_key(size): "%" for size in BLOCKS},
     compute=compute,

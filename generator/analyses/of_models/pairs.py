@@ -163,7 +163,7 @@ def alt(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="pairs",
-    order=60,
+    after="induction",
     subject="model",
     units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
     compute=compute,

@@ -205,7 +205,7 @@ FIGURE = FigureSpec(
 )
 ANALYSIS = Analysis(
     key="position",
-    order=30,
+    after="heads",
     subject="model",
     units=dict.fromkeys(("as_is", *TITLES), UNIT),
     compute=compute,

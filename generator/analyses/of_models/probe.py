@@ -254,7 +254,6 @@ def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
 
 ANALYSIS = Analysis(
     key="probe",
-    order=10,
     subject="model",
     units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
     compute=compute,

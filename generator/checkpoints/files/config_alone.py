@@ -8,7 +8,8 @@ from types import MappingProxyType
 import numpy as np
 
 from generator.checkpoints.model.halves import as_loaded
-from generator.contracts import Json, ModelConfig, TensorInfo
+from generator.checkpoints.model.stacks import resolved
+from generator.contracts import Json, ModelConfig, Resolved, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -33,6 +34,11 @@ class ConfigAlone:
     def config(self) -> ModelConfig:
         """The settings."""
         return as_loaded(ModelConfig(self.settings, self.where))
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        """The same as the code of the family understands them."""
+        return resolved(self.config)
 
     def tensor(self, name: str) -> Floats:
         """Zeros in the shape of a tensor.

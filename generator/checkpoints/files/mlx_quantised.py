@@ -13,8 +13,10 @@ import numpy as np
 
 from generator.checkpoints.files.tensors import READABLE, decode
 from generator.contracts import Json, StoredTensor, TensorInfo
+from generator.contracts.words import Words
 from generator.numerics.arrays import Array, Floats
 
+NOTES = Words("words/notes.jinja")
 PACKED = "U32"
 WEIGHT, SCALES, BIASES = ".weight", ".scales", ".biases"
 MOST_BITS = 8
@@ -89,10 +91,7 @@ class Quantised:
     def stored(self) -> StoredTensor:
         """The matrix as a tensor."""
         header = TensorInfo(self.parts[0].header.file, f"Q{self.bits}", self.shape)
-        note = (
-            f"MLX stores it in {self.bits} bits per number, and every {self.group} numbers of a row"
-            " share a scale and a bias."
-        )
+        note = NOTES("groups", bits=self.bits, size=self.group)
         n_bytes = sum(part.n_bytes for part in self.parts)
         return StoredTensor(header, n_bytes, self.part, self.numbers, lambda: (note,))
 

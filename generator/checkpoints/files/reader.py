@@ -27,7 +27,8 @@ from generator.checkpoints.files.weights import (
 )
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.halves import as_loaded
-from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
+from generator.checkpoints.model.stacks import resolved
+from generator.contracts import Json, ModelConfig, Resolved, Storage, StoredTensor, TensorInfo
 from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -111,6 +112,11 @@ class FolderFiles:
             first = json.loads(self.storage.read(MODULES) or b"")[0]["path"]
             folders = [name for name in folders if name == first] or folders
         return f", as in {enumerated(folders[:MOST_FOLDERS])}: name that folder" if folders else ""
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        """The settings as the code of the family understands them."""
+        return resolved(self.config)
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:

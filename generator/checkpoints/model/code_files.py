@@ -6,18 +6,17 @@ from contextlib import suppress
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model import stacks
 from generator.checkpoints.model.families import OF_TASKS
-from generator.checkpoints.model.family_formats import translated
-from generator.checkpoints.model.halves import class_name, side_alone
+from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.resolved import (
     MOST_SHOWN,
     defaults,
     given,
     is_known,
     quietly,
-    resolved,
 )
-from generator.contracts import Json, ModelConfig, TensorInfo
+from generator.contracts import Json, ModelConfig, Resolved, TensorInfo
 from generator.libraries import import_transformers
 from generator.text import short
 
@@ -34,27 +33,27 @@ class NoOutlineError(Exception):
     """Why the code of a family could not be looked through."""
 
 
-def code_files(config: ModelConfig) -> ConfigAlone | None:
-    """The trained tensors of the family's model, of one side of it where ``config`` names a class
+def code_files(resolved: Resolved) -> ConfigAlone | None:
+    """The trained tensors of the family's model, of one side of it where the config names a class
     with that side alone; None for a family without a model in transformers.
 
     Buffers and parameters that are not trained are left out: stored sinusoids follow from settings.
-    errors: NoOutlineError where its code makes no model for ``config``, or one with more than
+    errors: NoOutlineError where its code makes no model for it, or one with more than
         ``MOST_LAYERS`` layers
     """
+    config = resolved.given
     if _is_too_deep(config):
         raise NoOutlineError(f"more than {MOST_LAYERS} layers are not looked through")
     missing = ""
     try:
-        models = {"": outline(config)}
+        models = {"": outline(resolved)}
     except NoOutlineError as error:
-        models, missing = _parts(config), str(error)
+        models, missing = _parts(resolved.config), str(error)
         if not models:
             raise
     if models == {"": None}:
         return None
-    side = side_alone(resolved(config).config)
-    other = {"encoder": "decoder", "decoder": "encoder"}.get(side or "")
+    other = {"encoder": "decoder", "decoder": "encoder"}.get(resolved.side or "")
     trained = {
         part + name: parameter
         for part, model in models.items()
@@ -70,15 +69,15 @@ def code_files(config: ModelConfig) -> ConfigAlone | None:
     )
 
 
-def _parts(config: ModelConfig) -> dict[str, Any]:
+def _parts(whole: ModelConfig) -> dict[str, Any]:
     """Models of the nested configs whose code makes one, as where another one needs a library that
     is not installed; by the beginning of the names of their tensors.
     """
-    models, whole = {}, resolved(config).config
+    models = {}
     for key, value in whole.settings.items():
         section = whole.section(key) if isinstance(value, Mapping) else None
         with suppress(NoOutlineError):
-            if section is not None and (model := outline(section)) is not None:
+            if section is not None and (model := outline(stacks.resolved(section))) is not None:
                 models[f"{key.removesuffix('_config')}_model."] = model
     return models
 
@@ -101,20 +100,20 @@ def _composite(models: Any, settings: Any, name: str) -> Any:
         return named(settings)
 
 
-def is_built_as_by_default(config: ModelConfig) -> bool:
-    """Whether the family's code makes tensors of the same names and dimensions for ``config`` as
+def is_built_as_by_default(resolved: Resolved) -> bool:
+    """Whether the family's code makes tensors of the same names and dimensions for a config as
     for the defaults of its config class, in other sizes.
 
     That is so where they differ in positive numbers, in the length of lists, and in
     ``SAME_TENSORS`` alone: kinds of layers must be among those of the default. What the config
     class does not define, the code does not read.
     """
-    whole = resolved(config)
+    config = resolved.given
     return (
-        not whole.refused
+        not resolved.refused
         and config.family not in OF_TASKS
         and not _is_too_deep(config)
-        and _is_alike(whole.config.settings, defaults(config.family))
+        and _is_alike(resolved.config.settings, defaults(config.family))
     )
 
 
@@ -143,14 +142,14 @@ def _is_positive(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-def outline(config: ModelConfig) -> Any:
-    """The model that transformers makes for ``config``, made without memory; None for a family
+def outline(resolved: Resolved) -> Any:
+    """The model that transformers makes for a config, made without memory; None for a family
     without one.
 
     errors: NoOutlineError where its code makes none
     """
-    readable = translated(config)
-    if resolved(config).refused or not is_known(config.family) or not is_known(readable.family):
+    config, readable = resolved.given, resolved.readable
+    if resolved.refused or not is_known(config.family) or not is_known(readable.family):
         return None
     import torch
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from generator.checkpoints.model.resolved import resolved
-from generator.contracts import Fact, ModelConfig
+from generator.contracts import Fact, ModelConfig, Resolved
 from generator.contracts.model_config import SIZES, Size
 
 TITLES: Mapping[Size, str] = {
@@ -19,20 +18,20 @@ STAGES = "depths"  # Layers of each stage, in configs of models whose stages dif
 OF_FIRST_STAGE = "embed_dim"
 
 
-def facts(config: ModelConfig) -> tuple[Fact, ...]:
+def facts(resolved: Resolved) -> tuple[Fact, ...]:
     """The model family, and every size in the config, as its config class understands it; a context
     only where config.json gives one.
 
     errors: RowError when a size is not a whole number from 1 to 2^31
     """
-    whole = resolved(config).config
-    configs = {name: config if name == "n_positions" else whole for name in TITLES}
+    given, whole = resolved.given, resolved.config
+    configs = {name: given if name == "n_positions" else whole for name in TITLES}
     sizes = [
         (title, _by_stage(configs[name], name) or configs[name].size(name))
         for name, title in TITLES.items()
     ]
     return (
-        Fact("Family", config.family),
+        Fact("Family", given.family),
         *(Fact(title, value) for title, value in sizes if value is not None),
     )
 

@@ -103,32 +103,17 @@ AFTER_TWO = frozenset(
     {"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra",
      "pp_formulanet", "pp_formulanet_text"}
 )  # fmt: skip
-# What the code of a family does with learned numbers that no scheme reads.
-UNREAD = {
-    "chatglm": (
-        "Half of each head is rotated by the position in the prompt and half by that in the answer,"
-        " but neither rotation was read."
-    ),
-    "decision_transformer": (
-        "A learned vector of the time step is added to the return, the state and the action of each"
-        " step, but it was not read."
-    ),
-    "inkling2_text": (
-        "Each head has a sink whose logit comes from the query's hidden state, which was not read."
-    ),
-    "mistral_large4_text": (
-        "Each head multiplies its logits by a learned factor that grows with the logarithm of the"
-        " position, but that factor was not read."
-    ),
-    "deepseek_v4": (
-        "Each layer also sees the last positions by keys of their own, within a window that was not"
-        " read."
-    ),
-    "mmproj_of_unknown_kind": (
-        "Of an encoder with this type of projector, only stored tables were looked for, so a"
-        " rotation of queries and keys is not ruled out."
-    ),
-}
+# Their code encodes position by what no scheme reads; templates/words/questions.jinja says how.
+UNREAD = frozenset(
+    {
+        "chatglm",
+        "decision_transformer",
+        "inkling2_text",
+        "mistral_large4_text",
+        "deepseek_v4",
+        "mmproj_of_unknown_kind",
+    }
+)
 # The table is of the angles of a rotation and not added to the input.
 ANGLES_STORED = frozenset({"roformer"})
 # All positions get the first row of the stored table (its time is another input).

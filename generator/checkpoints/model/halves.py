@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from generator.checkpoints.model.resolved import resolved
-from generator.contracts import Encoding, ModelConfig, StackKind
-from generator.encodings import Form
+from generator.contracts import ModelConfig, StackKind
 from generator.libraries import config_classes, light_transformers
 
 # Names of classes of transformers; T5 labels tokens, and Whisper clips, by the encoder alone.
@@ -32,12 +30,6 @@ def side_alone(config: ModelConfig) -> StackKind | None:
     return next(
         (side for side, names in ONE_SIDE.items() if names.search(class_name(config))), None
     )
-
-
-def is_of_class(config: ModelConfig, encoding: Encoding[Form]) -> bool:
-    """Whether the named class has the side of an encoding that no stored tensor shows."""
-    side = side_alone(resolved(config).config)
-    return side is None or encoding.provenance.tensor is not None or encoding.stack == side
 
 
 def as_loaded(config: ModelConfig) -> ModelConfig:

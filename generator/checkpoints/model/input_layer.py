@@ -21,10 +21,12 @@ from generator.contracts import (
     Sentence,
     Subject,
 )
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
+NOTES = Words("words/notes.jinja")
 # The last names are those of Whisper as first published, and of llama.cpp.
 WORD_TENSORS = (
     "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight",
@@ -150,12 +152,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     sentence = _rows(files, name, forward)
     _check_added(files, name)
     if _ending(files, MAPPED):
-        notes += (
-            (
-                "A learned map then projects these vectors to the width of the layers, but the"
-                " anatomy ends before it."
-            ),
-        )
+        notes += (NOTES("mapped"),)
     types, family = _ending(files, TYPE_TENSORS), files.config.family
     is_scaled = files.config.flag("scale_embedding") is True or family.startswith(WORDS_SCALED)
     return InputLayer(
@@ -177,20 +174,12 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:
     sentence = checkpoint.sentence
     if not isinstance(sentence, str):
-        return (
-            _numbered(sentence),
-            _numbered(sentence[::-1]),
-            ("The entry gives token ids instead of a sentence.",),
-        )
+        return _numbered(sentence), _numbered(sentence[::-1]), (NOTES("token_ids"),)
     words = sentence.split()
     if (text := files.read("tokenizer.json")) is not None:
         return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
     if (text := files.read("vocab.txt")) is not None:
-        note = (
-            "There is no tokenizer.json, only a vocab.txt, so the sentence is split at spaces and"
-            " each piece is looked up unchanged."
-        )
-        return _look_up(text, words), _look_up(text, words[::-1]), (note,)
+        return _look_up(text, words), _look_up(text, words[::-1]), (NOTES("split_at_spaces"),)
     raise NotApplicableError(
         "there is neither a tokenizer.json nor a vocab.txt, and the entry gives no token ids"
     )

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generator.checkpoints.model.families import NOT_MAPPED, OF_PATCHES
-from generator.checkpoints.model.layers import FULL, is_read, layers
-from generator.checkpoints.model.stacks import Stack, has_code, stacks
-from generator.contracts import Encoding, Files, Layer, Modality
+from generator.checkpoints.model.layers import FULL, is_read
+from generator.contracts import Encoding, Files, Layer, Modality, Stack
 from generator.encodings import Form, NoEncoding
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)\b")  # In a part with tensors in several layers.
@@ -24,13 +23,12 @@ def layer_map(
     is_complete: whether ``encodings`` are all that the code of the family has, so that what acts in
         no layer is not unknown there
     """
-    every_stack = stacks(files.config)
+    stacks = files.resolved.stacks
     by_part: dict[str, list[Layer]] = {}
-    modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in every_stack)
-    for stack in filter(_is_mapped, every_stack):  # Nested configs override the outer one.
-        of_stack = layers(stack)
-        for part in dict.fromkeys(layer.part for layer in of_stack):
-            by_part[part] = [layer for layer in of_stack if layer.part == part]
+    modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in stacks)
+    for stack in filter(_is_mapped, stacks):  # Nested configs override the outer one.
+        for part in dict.fromkeys(layer.part for layer in stack.layers):
+            by_part[part] = [layer for layer in stack.layers if layer.part == part]
             modalities[part] = stack.modality
     every_layer = [
         replace(
@@ -73,11 +71,11 @@ def _is_mapped(stack: Stack) -> bool:
     """
     config = stack.config
     is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
-    if not is_sayable or not has_code(config.family):
+    if not is_sayable or not stack.has_code:
         return False
     if stack.modality == "image":
         return not stack.within and all(
-            layer.type == FULL and is_read(config, layer) for layer in layers(stack)
+            layer.type == FULL and is_read(config, layer) for layer in stack.layers
         )
     counts_tokens = any(name in config for name in VOCABULARIES)
     return stack.modality == "audio" or counts_tokens or config.family in OF_PATCHES

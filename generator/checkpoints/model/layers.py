@@ -20,8 +20,7 @@ from generator.checkpoints.model.families import (
 )
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.resolved import defaults, is_known
-from generator.checkpoints.model.stacks import Stack
-from generator.contracts import Layer, Mixer, ModelConfig, StackKind
+from generator.contracts import Layer, Mixer, ModelConfig, Stack, StackKind
 from generator.contracts.model_config import SIZES
 
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"

@@ -10,16 +10,12 @@ from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.contracts.words import Words
 from generator.encodings import Form
-from generator.text import plural, short, times
+from generator.text import tensor_in_words
 
-COMPUTED = (
-    "A rotation, ALiBi or a computed sinusoid may leave no tensor, so none of these is ruled out."
-)
 # Classes of modeling_perceiver.py of transformers.
 WITH_FOURIER = re.compile(
     r"PerceiverFor(ImageClassification(Fourier|ConvProcessing)|OpticalFlow"
@@ -49,26 +45,21 @@ def _unread(files: Files, is_claimed: Claimed) -> Iterator[str]:
         return
     likely = list(_likely(files, is_claimed))
     for name, how in likely[:MOST]:
-        yield (
-            f"{_what(files, name)} may encode position, judging by its {how}, but it is not shown"
-            " because this is not certain."
-        )
+        tensor = tensor_in_words(name, files.tensors[name].shape)
+        yield TEXTS("likely", tensor=tensor, by=how)
     yield from _more(likely)
 
 
 def _known(files: Files, names: Sequence[str]) -> Iterator[str]:
     for name in names[:MOST]:
-        yield f"{_what(files, name)} {table_names.question(name)}."
+        tensor = tensor_in_words(name, files.tensors[name].shape)
+        yield TEXTS(f"named_{table_names.question(name)}", tensor=tensor)
     yield from _more(names)
 
 
 def _more(names: Sequence[object]) -> Iterator[str]:
     if more := len(names[MOST:]):
-        yield f"The same applies to {plural(more, 'further tensor')}."
-
-
-def _what(files: Files, name: str) -> str:
-    return f"“{short(name)}” ({times(files.tensors[name].shape)})"
+        yield TEXTS("more", count=more)
 
 
 def _likely(files: Files, is_claimed: Claimed) -> Iterator[tuple[str, str]]:
@@ -119,40 +110,29 @@ def open_questions(
     """One sentence for each; none where the encodings that were found are all that config and
     weights speak of.
     """
-    config = files.config
+    config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
-        yield (
-            "There is no config.json, so the family is unknown, and only names and shapes of"
-            " tensors were used."
-        )
-    for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
-        yield (
-            f"The config class of this family in transformers rejects {files.config.source}"
-            f" ({refused}), which was therefore read unchanged."
-        )
-    yield from dict.fromkeys(
-        UNREAD[stack.config.family]
-        for stack in stacks(files.config)
-        if stack.config.family in UNREAD
-    )
+        yield TEXTS("no_config")
+    for refused in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
+        yield TEXTS("refused", source=files.config.source, reason=refused)
+    families = dict.fromkeys(stack.config.family for stack in stacks)
+    yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):
         yield TEXTS("fourier_features")
     if not files.tensors and not encodings:
-        yield "No weights were read, where a learned table or a learned bias would be stored."
+        yield TEXTS("no_weights")
     yield from table_questions(files)
     if any(encoding.form.tells_position for encoding in encodings):
         further = [] if files.config.settings else filter(table_names.OTHER.search, files.tensors)
         yield from _known(files, list(further))
     else:
         if not files.config.settings:
-            yield COMPUTED
+            yield TEXTS("computed")
         claims = [scheme.claims for scheme in schemes if scheme.claims]
         yield from _unread(files, lambda name: any(claim.search(name) for claim in claims))
     for name in TYPE:
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.asked_by), None)
         if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
-            yield (
-                f"{files.config.source} asks for a scheme ({name}: “{word}”, {named.title}) that"
-                " was not found."
-            )
+            source = files.config.source
+            yield TEXTS("not_found", source=source, key=name, value=word, scheme=named.title)

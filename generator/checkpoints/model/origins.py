@@ -1,10 +1,7 @@
 """Where the settings of an encoding come from, in words."""
 
-from typing import Any
-
 from generator.contracts import EncodingRecord, Json
 from generator.contracts.words import Words
-from generator.text import number, significant
 
 WORDS = Words("words/origins.jinja")
 
@@ -29,13 +26,4 @@ def of_parameter(record: EncodingRecord, name: str) -> str:
 
 def rotation_in_words(parameters: Json) -> str:
     """What defines a rotation."""
-    scaling: Any = parameters["scaling"]
-    rule = "" if scaling is None else f", {scaling['rope_type']} scaling"
-    factor = (
-        ""
-        if parameters["attention_factor"] == 1.0
-        else f", factor {significant(parameters['attention_factor'], 4)}"
-    )
-    of_head = f" of {size}" if (size := parameters["head_dim"]) else ""
-    components = f"{parameters['rotary_dim']}{of_head} components"
-    return f"base {number(parameters['base'])}, {components}{rule}{factor}"
+    return WORDS("rotation", parameters=parameters)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from math import isqrt
 
 from generator.contracts import ModelConfig
+from generator.contracts.words import Words
 
+NOTES = Words("words/notes.jinja")
 Grid = tuple[int, int]
 SIZES, STEPS = (
     ("image_size", "pretrain_image_size", "input_size"),
@@ -45,7 +47,7 @@ def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
         return Lattice()
     grids = config_grids(config)
     special = [*SPECIAL, *_special(config)]
-    fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before,
+    fits = (Lattice(before, after, grid, NOTES("by_config")) for grid in grids for before,
         after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
     if (fit := next(fits, None)) is not None:
@@ -65,11 +67,8 @@ def _square(n_rows: int, configured: Set[Grid]) -> Lattice:
     for before in (0, 1):
         side = isqrt(max(n_rows - before, 0))
         if side > 1 and side * side == n_rows - before:
-            other = [
-                f", where config.json gives {rows} by {columns}" for rows, columns in configured
-            ]
-            named = other[0] if len(other) == 1 else ""
-            return Lattice(before, 0, (side, side), f"assumed square{named}")
+            given = next(iter(configured)) if len(configured) == 1 else None
+            return Lattice(before, 0, (side, side), NOTES("square", given=given))
     return Lattice()
 
 

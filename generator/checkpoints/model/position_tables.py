@@ -23,7 +23,6 @@ from generator.checkpoints.model.families import (
     TWO_TOWERS,
 )
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
-from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
 from generator.contracts import (
     Claimed,
@@ -35,12 +34,15 @@ from generator.contracts import (
     StackKind,
 )
 from generator.contracts.model_config import UNKNOWN
+from generator.contracts.words import Words
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import FEW, TableArrangement, arrangement_of, shifted_arrangement
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
-from generator.text import short, times
+from generator.text import tensor_in_words
 
+NOTES = Words("words/notes.jinja")
+QUESTIONS = Words("words/questions.jinja")
 NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")
@@ -118,7 +120,7 @@ def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]
     errors: as of ``stored_tables``
     """
     if files not in _GUESSED:
-        is_guess = bool(files.tensors) and _added(files.config) and not _named(files)
+        is_guess = bool(files.tensors) and _added(files) and not _named(files)
         guess = search(files, _is_name, _is_table, is_claimed) if is_guess else Search()
         _GUESSED[files] = _with_parts([_stored(files, table) for table in guess.found]), guess
     return _GUESSED[files][0]
@@ -136,8 +138,7 @@ def unread_tables(files: Files) -> tuple[str, ...]:
     and for each table of the family that is not stored. ``guessed_tables`` has to come first.
     """
     misshapen = [
-        f"“{name}” has the name of a position table, but its shape {files.tensors[name].shape} is"
-        " not that of rows of vectors."
+        QUESTIONS("misshapen", name=name, shape=files.tensors[name].shape)
         for name in _named(files)
         if not _is_table(name, files.tensors[name].shape)
     ]
@@ -148,14 +149,14 @@ def unread_tables(files: Files) -> tuple[str, ...]:
 
 def _named(files: Files) -> list[str]:
     """The tensors with the name of a position table, of whatever shape."""
-    return [name for name in files.tensors if _is_name(name)] if _added(files.config) else []
+    return [name for name in files.tensors if _is_name(name)] if _added(files) else []
 
 
 def _with_sinusoid_name(files: Files) -> list[str]:
     return [
         name
         for name in files.tensors
-        if table_names.SINUSOID.search(name) and not _is_name(name) and _added(files.config)
+        if table_names.SINUSOID.search(name) and not _is_name(name) and _added(files)
     ]
 
 
@@ -220,7 +221,7 @@ def _patches(table: TableTensor, config: ModelConfig) -> Lattice:
     shape = table.shape
     grid = shape[2:] if _channels_first(shape) else shape[-3:-1]
     if len(shape) > 2 and len(grid) == 2 and min(grid) > 1:
-        return Lattice(grid=(grid[0], grid[1]), source="as the tensor's shape says")
+        return Lattice(grid=(grid[0], grid[1]), source=NOTES("by_shape"))
     return lattice_of(table.name, _size(shape)[0], config)
 
 
@@ -280,7 +281,7 @@ def _of_sequence(table: TableTensor, files: Files) -> bool:
 
 def _grid_modality(files: Files) -> Modality:
     """The modality of patches: audio if the config has mel bins, otherwise image."""
-    return "audio" if "num_mel_bins" in resolved(files.config).config else "image"
+    return "audio" if "num_mel_bins" in files.resolved.config else "image"
 
 
 def _sequence_modality(name: str, files: Files) -> Modality:
@@ -334,20 +335,20 @@ def _doubt(files: Files, table: StoredTable) -> str:
     A config.json says what a model is. Without one, the tensor itself has to.
     """
     name, (n_rows, width) = table.stored.name, _size(table.stored.shape)
-    what = f"“{short(name)}” ({times(table.stored.shape)})"
+    tensor = tensor_in_words(name, table.stored.shape)
     if table.arrangement is None and not _is_name(name):
-        return f"{what} may encode position, judging by its name, but it equals no known sinusoid."
+        return QUESTIONS("no_sinusoid", tensor=tensor)
     if table.arrangement is not None or files.config.settings:
         return ""
     if n_rows == 1:
-        return f"{what} has the name of a position table, but only one row."
+        return QUESTIONS("one_row", tensor=tensor)
     if _is_of_waves(table.vectors):
-        return f"{what} contains sines and cosines, but equals no known sinusoid."
+        return QUESTIONS("waves", tensor=tensor)
     others = (info.shape for other, info in files.tensors.items() if other != name)
     sizes = set(chain.from_iterable(others))
-    is_transposed = width not in sizes and n_rows in sizes
-    reason = f"other tensors have a width of {n_rows:,}, but none of {width:,}"
-    return f"{what} may be a transposed position table: {reason}." if is_transposed else ""
+    if width in sizes or n_rows not in sizes:
+        return ""
+    return QUESTIONS("transposed", tensor=tensor, n_rows=n_rows, width=width)
 
 
 def _is_of_waves(vectors: Floats) -> bool:
@@ -368,6 +369,7 @@ def as_encoding(
         if _of_patches(table.stored, files)
         else _rows_note(files, table)
     )
+    divided = (NOTES("divided"),) if table_names.DIVIDED.search(table.stored.name) else ()
     form = PositionTable(table.vectors, table.first_row, table.lattice.grid)
     origin = Provenance.of(files, table.stored.tensor)
     return Encoding(
@@ -375,19 +377,20 @@ def as_encoding(
         scheme,
         form,
         origin,
-        (*table.stored.notes, *about_rows, *table_names.note(table.stored.name), *notes),
+        (*table.stored.notes, *about_rows, *divided, *notes),
         table.modality,
         table.stack,
     )
 
 
-def _added(config: ModelConfig) -> bool:
+def _added(files: Files) -> bool:
     """Whether stored tables are added to the input; ESM-2 and DeBERTa may store an unused one,
     RoFormer one of angles. With ALiBi there is none, whatever the class of the family has.
     """
+    config = files.config
     elsewhere = (
         config.text("position_embedding_type") in NOT_ADDED
-        or resolved(config).config.flag("alibi") is True
+        or files.resolved.config.flag("alibi") is True
         or config.family in ANGLES_STORED | FIRST_ROW_ALONE
     )
     return not elsewhere and config.flag("position_biased_input") is not False
@@ -417,48 +420,23 @@ def _first_row(files: Files, table: TableTensor) -> int:
 def _rows_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     notes, n_rows = [], _size(table.stored.shape)[0]
     if table.first_row:
-        left, verb = "first is not a position", "is"
-        if table.first_row > 1:
-            left, verb = f"first {table.first_row} are not positions", "are"
-        notes.append(
-            f"The tensor has {n_rows:,} rows, of which the {left} in this family and {verb} left"
-            " out."
-        )
+        notes.append(NOTES("first_rows", n_rows=n_rows, first_row=table.first_row))
     configured, stored = files.config.size("n_positions"), n_rows - table.first_row
     if configured is not None and configured not in (n_rows, stored):
-        notes.append(
-            f"config.json gives {configured:,} positions, but the tensor has {stored:,}, all of"
-            " which are shown."
-        )
+        notes.append(NOTES("other_length", configured=configured, stored=stored))
     return tuple(notes)
 
 
 def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     n_rows = _size(table.stored.shape)[0]
-    before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
+    lattice = table.lattice
     notes = []
-    if left := [
-        f"the {end} {count}" if count > 1 else f"the {end}"
-        for count, end in ((before, "first"), (after, "last"))
-        if count
-    ]:
-        belong = "belong to special tokens, not to patches, and are"
-        if before + after == 1:
-            belong = "belongs to a special token, not to a patch, and is"
+    if lattice.before or lattice.after:
         notes.append(
-            f"The tensor has {n_rows:,} rows, of which {' and '.join(left)} {belong} left out."
+            NOTES("special_rows", n_rows=n_rows, before=lattice.before, after=lattice.after)
         )
-    laid = (
-        f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}"
-        if grid
-        else "their grid of rows and columns is unknown"
-    )
-    notes.append(
-        f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}."
-    )
+    count = n_rows - lattice.before - lattice.after
+    notes.append(NOTES("patches", count=count, grid=lattice.grid, source=lattice.source))
     if f"{table.stored.tensor}_window" in files.tensors:
-        notes.append(
-            "The model resizes this table to the grid of its input and adds a second, smaller"
-            " table, repeated as tiles. The two are shown separately."
-        )
+        notes.append(NOTES("tiles"))
     return tuple(notes)

@@ -5,11 +5,10 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
+from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes
@@ -40,29 +39,17 @@ OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """Settings with everything filled in that the family's config class derives from them.
-
-    refused: why that class rejects them, in which case they are as in config.json; "" otherwise
-    """
-
-    config: ModelConfig
-    refused: str = ""
-
-
-def resolved(config: ModelConfig) -> Resolved:
-    """``config`` and its nested configs, completed by the family's config class; unchanged for a
-    family that transformers does not have.
+def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str]:
+    """A config and its nested configs, completed by the family's config class, and why that class
+    rejects it, "" otherwise; unchanged where it does, and for a family that transformers does not
+    have.
 
     A size under a name that the class does not know is kept, and no default takes its place under
     another name.
     """
-    readable = translated(config)
-    asked = json.dumps(given(readable.settings), sort_keys=True, default=str)
-    settings, refused = _resolved(asked)
+    settings, refused = _of_class(readable)
     if settings is None:
-        return Resolved(readable, refused)
+        return readable, refused
     misread = {
         name
         for names in SIZES.values()
@@ -71,7 +58,7 @@ def resolved(config: ModelConfig) -> Resolved:
     }
     kept = {name: settings[name] for name in settings if name not in misread}
     kept |= _with_base(kept, readable)
-    return Resolved(ModelConfig(_with_window(kept, readable.settings), config.where), refused)
+    return ModelConfig(_with_window(kept, readable.settings), readable.where), refused
 
 
 def _with_base(resolved: Json, given: ModelConfig) -> Json:
@@ -136,15 +123,15 @@ def given(settings: Json) -> dict[str, Any]:
     return found
 
 
-@cache
-def _resolved(text: str) -> tuple[Json | None, str]:
-    """The settings as the config class gives them, or None with the reason why it refuses ``text``,
-    "" for an unknown family.
+def _of_class(readable: ModelConfig) -> tuple[Json | None, str]:
+    """The settings as the config class gives them, or None with the reason why it refuses them, ""
+    for an unknown family.
     """
-    settings = json.loads(text)
-    family = settings.get("model_type")
-    if not isinstance(family, str) or not is_known(family):
+    family = readable.text("model_type")
+    if family is None or not is_known(family):
         return None, ""
+    # A copy, since config classes change what they are made from.
+    settings = json.loads(json.dumps(given(readable.settings), sort_keys=True, default=str))
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers"
     try:

@@ -4,7 +4,7 @@ decoder.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from generator.checkpoints.model.diffusion_transformers import CROPPED, ROTATED
 from generator.checkpoints.model.families import (
@@ -17,11 +17,11 @@ from generator.checkpoints.model.families import (
 )
 from generator.checkpoints.model.family_formats import FORMATS, translated
 from generator.checkpoints.model.halves import side_alone
-from generator.checkpoints.model.resolved import Resolved, is_known, resolved
-from generator.contracts import Encoding, Modality, ModelConfig, StackKind
+from generator.checkpoints.model.layers import layers
+from generator.checkpoints.model.resolved import completed_by_class, is_known
+from generator.contracts import Modality, ModelConfig, Resolved, Stack
 from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
-from generator.encodings import Form
-from generator.libraries import light_transformers
+from generator.libraries import config_classes, light_transformers
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
@@ -62,53 +62,25 @@ LAYERED = (*SIZES["n_layers"], *SIZES["n_heads"])
 BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A stack of layers.
-
-    kind: encoder where positions see those after them; one config of encoder and decoder counts as
-        a decoder
-    config: resolved; refused: why the family's config class rejects it, "" otherwise
-    within: the families of the configs in which it is nested, the innermost last
-    """
-
-    part: str
-    kind: StackKind
-    modality: Modality
-    config: ModelConfig
-    refused: str = ""
-    within: tuple[str, ...] = ()
-
-
-def stacks(config: ModelConfig) -> list[Stack]:
-    """The stack of the config itself, then those of nested configs, outer ones first."""
-    whole = resolved(config)
-    level = [_stack(whole.config, "decoder", "text", whole.refused)]
-    stack_list = list(level)
+def resolved(config: ModelConfig) -> Resolved:
+    """What ``config`` says, as the code of its family understands it."""
+    readable = translated(config)
+    whole, refused = completed_by_class(readable)
+    level = [_stack(whole, "decoder", "text", refused)]
+    stacks = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
-        stack_list += level
-    return stack_list
+        stacks += level
+    return Resolved(
+        config, readable, whole, refused, side_alone(whole), tuple(map(_with_layers, stacks))
+    )
 
 
-def is_read(config: ModelConfig, encoding: Encoding[Form]) -> bool:
-    """Whether transformers or this atlas knows the family of a stack in which ``encoding`` acts,
-    and with it what its settings mean.
-    """
-    own = _stacks_of(config, encoding) or stacks(config)
-    return any(has_code(stack.config.family) for stack in own)
-
-
-def family_of(config: ModelConfig, encoding: Encoding[Form]) -> str:
-    """The family of the innermost stack in which ``encoding`` acts; that of the whole where its
-    part is no stack's.
-    """
-    return next((one.config.family for one in _stacks_of(config, encoding)[::-1]), config.family)
-
-
-def _stacks_of(config: ModelConfig, encoding: Encoding[Form]) -> list[Stack]:
-    """The stacks with the part of an encoding."""
-    return [stack for stack in stacks(config) if f"{encoding.part} ".startswith(f"{stack.part} ")]
+def _with_layers(stack: Stack) -> Stack:
+    """``stack`` with its layers, and with what is known of the code of its family."""
+    family = stack.config.family
+    default_of = config_classes()[family].__name__ if is_known(family) else ""
+    return replace(stack, default_of=default_of, has_code=has_code(family), layers=layers(stack))
 
 
 def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
@@ -143,8 +115,9 @@ def _nested(outer: Stack) -> list[Stack]:
         is_other = (outer.config.family, name) in OTHER_SENSES
         section = None if is_off or is_other else outer.config.section(name)
         if section is not None:
-            whole = Resolved(section) if is_resolved else resolved(section)
-            config = whole.config
+            config, refused = (
+                (section, "") if is_resolved else completed_by_class(translated(section))
+            )
             if name in DECODERS:  # Settings that its config leaves out.
                 window = outer.config.count(LOCAL_WINDOW)
                 left_out = {"is_decoder": True, "sliding_window": window}
@@ -153,7 +126,7 @@ def _nested(outer: Stack) -> list[Stack]:
             titles = (outer.part, outer.modality) if is_inner else (part, modality)
             nested.append(
                 replace(
-                    _stack(config, *titles, whole.refused),
+                    _stack(config, *titles, refused),
                     within=(*outer.within, outer.config.family),
                 )
             )

@@ -19,9 +19,8 @@ class NamedTensor:
     axes: of the tensor, n positions by d dimensions; "" for no table
     library, source: where the name stands, and the address of the file
     is_sequence: whether the rows are words or steps of time, whatever axes of length 1 there are
-    note: what to add where it is a table
-    question: what to say where no scheme reads the tensor, as the end of a sentence that begins
-        with its name
+    is_divided: whether the library divides the table by the square root of its width
+    question: key of what stays open where no scheme reads the tensor, named_… of its template
     """
 
     ends: str
@@ -31,7 +30,7 @@ class NamedTensor:
     library: str
     source: str
     is_sequence: bool = False
-    note: str = ""
+    is_divided: bool = False
     question: str = ""
 
 
@@ -135,8 +134,7 @@ NAMES: tuple[NamedTensor, ...] = (
     ),
     NamedTensor(
         r"pos_emb\.emb", "pos_emb.emb.weight", "table", ROWS, "x-transformers", X_TRANSFORMERS,
-        note="x-transformers divides such a table by the square root of its width. The values"
-        " shown are as stored.",
+        is_divided=True,
     ),
     NamedTensor(
         r"pos_emb\.emb", "pos_emb.emb", "table", ROWS, "performer-pytorch",
@@ -192,89 +190,89 @@ NAMES: tuple[NamedTensor, ...] = (
     NamedTensor(
         r"rel_pos\.learned_logslopes", "attn_layers.rel_pos.learned_logslopes", "bias", "",
         "x-transformers, ALiBi (to 2023)", X_TRANSFORMERS,
-        question="contains slopes of ALiBi, but not one for each head",
+        question="slopes_alone",
     ),
     NamedTensor(
         r"(rel_pos|alibi\w*)\.slopes", "attn_layers.rel_pos.slopes", "bias", "",
         "x-transformers, ALiBi (to 2023)", X_TRANSFORMERS,
-        question="has the name of slopes of ALiBi, but not their values",
+        question="no_slopes",
     ),
     NamedTensor(
         r"rel_pos\.relative_attention_bias\.weight",
         "attn_layers.rel_pos.relative_attention_bias.weight", "bias", "",
         "x-transformers, T5 bias", X_TRANSFORMERS,
-        question="is T5's bias, but is not shown: the side of each bucket is not stored",
+        question="no_sides",
     ),
     NamedTensor(
         r"rotary_pos_emb\.inv_freq", "attn_layers.rotary_pos_emb.inv_freq", "frequencies", "",
         "x-transformers, rotary", X_TRANSFORMERS,
-        question="contains frequencies of a rotation, but they are not powers of one base",
+        question="no_base",
     ),
     NamedTensor(
         r"rotary_emb\.freqs", "layers.0.0.rotary_emb.freqs", "frequencies", "",
         "rotary-embedding-torch",
         f"{HUB}lucidrains/rotary-embedding-torch/blob/main/rotary_embedding_torch/"
         "rotary_embedding_torch.py",
-        question="contains frequencies of a rotation, but they are not powers of one base",
+        question="no_base",
     ),
     NamedTensor(
         r"rope\.freqs", "rope.freqs", "frequencies", "", "Llama, as Meta published it",
         f"{HUB}ggml-org/llama.cpp/blob/master/gguf-py/gguf/tensor_mapping.py",
-        question="contains frequencies of a rotation, but they are not powers of one base",
+        question="no_base",
     ),
     NamedTensor(
         r"embed_positions\._float_tensor", "encoder.embed_positions._float_tensor", "other", "",
         "fairseq, sinusoid", f"{FAIRSEQ}sinusoidal_positional_embedding.py",
-        question="marks a sinusoid that fairseq computes, whose length is not stored",
+        question="marked_sinusoid",
     ),
     NamedTensor(
         r"pos_emb\.scale", "pos_emb.scale", "other", "", "x-transformers, sinusoid",
         X_TRANSFORMERS,
-        question="is the trained factor of a sinusoid whose length is not stored",
+        question="factor_of_sinusoid",
     ),
     NamedTensor(
         r"rotary_pos_emb\.scale", "attn_layers.rotary_pos_emb.scale", "other", "",
         "x-transformers, xPos", X_TRANSFORMERS,
-        question="scales a rotation by the position (xPos), which is not read",
+        question="xpos",
     ),
     NamedTensor(
         r"(embed\.\d+|pos_enc\w*)\.alpha", "encoder.embed.1.alpha", "other", "",
         "ESPnet, sinusoid",
         f"{HUB}espnet/espnet/blob/master/espnet2/legacy/nets/pytorch_backend/transformer/"
         "embedding.py",
-        question="is the trained factor of a sinusoid whose length is not stored",
+        question="factor_of_sinusoid",
     ),
     NamedTensor(
         r"cope\.pos_emb", "attn_layers.layers.0.1.attend.cope.pos_emb", "other", "",
         "x-transformers, CoPE", X_TRANSFORMERS,
-        question="is a table of contextual positions (CoPE), which is not read",
+        question="cope",
     ),
     NamedTensor(
         r"rel_pos\.mlp\.\d+(\.0)?\.weight", "attn_layers.rel_pos.mlp.0.0.weight", "other", "",
         "x-transformers, dynamic bias", X_TRANSFORMERS,
-        question="belongs to a network that computes a bias from the distance, which is not read",
+        question="dynamic_bias",
     ),
     NamedTensor(
         r"conv\w*\.pos_emb", "stages.2.0.conv2_kxk.pos_emb", "other", "", "timm, LambdaNetworks",
         f"{HUB}huggingface/pytorch-image-models/blob/main/timm/layers/lambda_layer.py",
-        question="is a table of relative positions of a lambda layer, which is not read",
+        question="lambda_layer",
     ),
     NamedTensor(
         r"(row|col)_embed\.weight", "backbone.1.row_embed.weight", "other", ROWS, "DETR",
         f"{HUB}facebookresearch/detr/blob/main/models/position_encoding.py",
-        question="may be a table for the rows or the columns of an image, which is not read",
+        question="rows_or_columns",
     ),
     NamedTensor(
         r"pos_embed_(height|width|frame|x|y)", "pos_embed_height", "other", ROWS,
         "vit-pytorch (NaViT), timm (NaFlexViT)", f"{VIT_PYTORCH}na_vit.py",
-        question="is a table for one axis of an image, which is not read",
+        question="one_axis",
     ),
     NamedTensor(
         r"(local|global)_token_positional_embedding",
         "token_pos_embedding.local_token_positional_embedding", "other", "",
         "torchtune, tiles of CLIP",
         f"{HUB}pytorch/torchtune/blob/main/torchtune/models/clip/_position_embeddings.py",
-        question="is a table for the tiles of an image, with a gate, which is not read",
+        question="tiles",
     ),
 )  # fmt: skip
 
@@ -292,16 +290,10 @@ TABLE = _pattern(_of("table"), r"(\.weight|\.embeddings?)?")
 SINUSOID = _pattern(_of("sinusoid"), r"(\.weight)?")
 OTHER = _pattern(_of("other"))
 OF_SEQUENCES = _pattern((name for name in NAMES if name.is_sequence), r"")
-_NOTES = [(_pattern([name]), name.note) for name in NAMES if name.note]
+DIVIDED = _pattern((name for name in NAMES if name.is_divided), r"(\.weight)?")
 _QUESTIONS = [(_pattern([name]), name.question) for name in NAMES if name.question]
 
 
-def note(tensor: str) -> tuple[str, ...]:
-    """What to add of a table with a name of the list."""
-    name = tensor.removesuffix(".weight")
-    return tuple(words for pattern, words in _NOTES if pattern.search(name))
-
-
 def question(tensor: str) -> str:
-    """What to say of a tensor with a name of the list that no scheme reads; "" for other names."""
-    return next((words for pattern, words in _QUESTIONS if pattern.search(tensor)), "")
+    """The question of a tensor with a name of the list that no scheme reads; "" for other names."""
+    return next((key for pattern, key in _QUESTIONS if pattern.search(tensor)), "")

@@ -12,8 +12,9 @@ from typing import Any
 
 from generator.checkpoints.model.code_files import NoOutlineError, outline
 from generator.checkpoints.model.resolved import is_known
-from generator.contracts import Claimed, Files, ModelConfig
+from generator.contracts import Claimed, Files, ModelConfig, Resolved
 from generator.contracts.model_config import SIZES
+from generator.contracts.words import Words
 from generator.libraries import config_classes
 from generator.text import times
 
@@ -22,7 +23,8 @@ ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 # Settings that may name a scheme, or say that there is no table.
 OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)
 WITH_TABLE = ("absolute", "learned")
-UNNAMED = "No tensor has the name of a position table"
+NOTES = Words("words/notes.jinja")
+QUESTIONS = Words("words/questions.jinja")
 
 
 @dataclass(frozen=True)
@@ -71,19 +73,19 @@ def search(
         return _of_sizes(files, is_claimed)
     if not any(_assigns(section.family, is_name) for section in config.nested()):
         return Search()
-    parameters = parameters_of(config)
+    parameters = parameters_of(files.resolved)
     tables = {
         name: shape for name, shape in parameters.items() if is_name(name) and is_shape(name, shape)
     }
     return _of_code(files, parameters, tables, is_claimed)
 
 
-def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
+def parameters_of(resolved: Resolved) -> Mapping[str, Shape]:
     """The shapes of all stored parameters and buffers of the family's model, by name, made without
     memory; empty where its code cannot make one.
     """
     try:
-        model = outline(config)
+        model = outline(resolved)
     except NoOutlineError:
         return {}
     return (
@@ -126,10 +128,7 @@ def _of_code(
         elif names:
             unclear.append(_unclear(names, n_parameters, shape))
         else:
-            missing.append(
-                f"In transformers, this family has a position table of {times(shape)} ({name}), but"
-                " no tensor has that name or shape."
-            )
+            missing.append(QUESTIONS("missing", shape=times(shape), name=name))
     return Search(tuple(found), tuple(dict.fromkeys(unclear)), tuple(missing))
 
 
@@ -154,22 +153,14 @@ def _plain(shape: Shape) -> Shape:
 
 def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
     is_transposed = _plain(files.tensors[tensor].shape) != _plain(shape)
-    note = (
-        f"{UNNAMED}. In transformers, this family has one of {times(shape)} ({name}). “{tensor}”"
-        " is the only tensor of that"
-        f" shape{' or its transpose, so its transpose' if is_transposed else ', so it'} is taken as"
-        " this table."
+    note = NOTES(
+        "by_code", shape=times(shape), name=name, tensor=tensor, is_transposed=is_transposed
     )
     return TableTensor(tensor, name, shape, is_transposed, (note,))
 
 
 def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
-    count = f"{len(names):,} tensors have" if len(names) > 1 else "1 tensor has"
-    others = f", and {n_parameters:,} parameters of the model do" if n_parameters > 1 else ""
-    return (
-        f"{UNNAMED}. In transformers, this family has one of {times(shape)}, but {count} that"
-        f" shape{others}, so none is shown."
-    )
+    return QUESTIONS("unclear", shape=times(shape), n_tensors=len(names), n_parameters=n_parameters)
 
 
 def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
@@ -192,12 +183,7 @@ def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
     names = [tensor for tensor, header in files.tensors.items() if _fits(header.shape, shape)]
     if len(names) != 1 or shape[0] in others or _plain(files.tensors[names[0]].shape) != shape:
         return Search()
-    note = (
-        f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of"
-        f" {times(shape)}, the numbers of positions and dimensions in config.json, which names"
-        " neither a rotation nor a bias. So the tensor is likely, but not certainly, the position"
-        " table. Positions are counted from its first row."
-    )
+    note = NOTES("by_sizes", tensor=names[0], shape=times(shape))
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))
 
 

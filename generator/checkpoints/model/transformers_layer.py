@@ -45,7 +45,7 @@ def embedding_modules(files: Files, word_tensor: str) -> str:
     vectors, as Python prints them; "" where it makes none, or one of another word table.
     """
     try:
-        model = outline(files.config)
+        model = outline(files.resolved)
     except NoOutlineError:
         return ""
     if model is None:

@@ -51,7 +51,6 @@ class FolderSource(Source):
     """Folders and files on this machine, which are always reachable."""
 
     key = "folder"
-    order = 0
     describes = (
         "A local folder in the Hub's layout, or one weights file, relative to this file. With *,"
         " the checkpoints of training runs."

@@ -49,7 +49,7 @@ class HubSource(Source):
     """Repositories, each row at the commit to which its branch or tag points."""
 
     key = "hub"
-    order = 1
+    after = "folder"
     describes = "A repository on the Hugging Face Hub, owner/name."
     example = "EleutherAI/pythia-160m"
     is_path = False

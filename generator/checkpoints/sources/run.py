@@ -15,7 +15,7 @@ class RunSource(Source):
     """Files of training runs, which hold numbers and no checkpoint."""
 
     key = "run"
-    order = 2
+    after = "hub"
     describes = (
         "A file with the numbers of a training run, as an atlas publishes it in data/runs/,"
         " relative to this file."

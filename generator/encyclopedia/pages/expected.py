@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Json, Page, PageKind
+from generator.contracts import Atlas, Json, Page, PageKind, untyped
 from generator.encyclopedia import expected
 
 
@@ -33,7 +33,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "alone": sum(not one["agrees"] and not one["differs"] for one in rotations),
         "agreements": agreements(rotations),
     }
-    return [Page("data/expected.md", "expected.md.jinja", context)]
+    return [Page("data/expected.md", untyped("expected.md.jinja", context))]
 
 
 def agreements(rotations: Sequence[Json]) -> tuple[Agreement, ...]:

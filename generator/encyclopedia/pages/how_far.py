@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
 from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
@@ -33,7 +33,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "ticks": ticks(),
         "bands": bands(found),
     }
-    return [Page("models/how-far.md", "how_far.md.jinja", context)]
+    return [Page("models/how-far.md", untyped("how_far.md.jinja", context))]
 
 
 def bands(found: Sequence[SightRow]) -> tuple[Band, ...]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
-from generator.encyclopedia.rows import COLUMNS, UNKNOWN, KnownModelRow, rows
+from generator.encyclopedia.rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
 WORDS = Words("words/models.jinja")
 # Facets that are a limit, with the values that readers choose from.
@@ -33,7 +33,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "facets": facets(found),
         "rows": found,
     }
-    return [Page("models.md", "models.md.jinja", context)]
+    return [Page("models.md", untyped("models.md.jinja", context))]
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
         return ()
     longest = max(found, key=lambda row: row.context)
     rotating = sum(row.cells[BASE].text != UNKNOWN for row in found)
-    windowed = sum(not {"windows", "chunks"}.isdisjoint(row.facets["kind"]) for row in found)
-    recurrent = sum("recurrent state" in row.facets["kind"] for row in found)
+    limits = {KINDS["sliding"], KINDS["chunked"]}
+    windowed = sum(not limits.isdisjoint(row.facets["kind"]) for row in found)
+    recurrent = sum(KINDS["recurrent"] in row.facets["kind"] for row in found)
     share = 100.0 * rotating / len(found)
     return (
         WORDS("all", count=len(found), share=share, longest=longest),

@@ -1,6 +1,6 @@
 """The page on one position of any published model with rotations, which the browser computes."""
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.encyclopedia.positions import positions
 from generator.encyclopedia.rows import page_of, records
 from generator.site.at_position import PositionOfModel
@@ -23,7 +23,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "models": len(found.keys() & months.keys()),
         "total": len(months),
     }
-    return [Page("models/position.md", "model_position.md.jinja", context)]
+    return [Page("models/position.md", untyped("model_position.md.jinja", context))]
 
 
 def _is_scaled(position: PositionOfModel) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from generator.contracts import Atlas, Json, Page, PageKind
+from generator.contracts import Atlas, Json, Page, PageKind, untyped
 from generator.encyclopedia.positions import extended_name
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.rows import KINDS, WORDS, page_of, pages_of, records
@@ -58,7 +58,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         "measured": measured.get(model["id"], ""),
     }
-    return Page(page_of(model["id"]), "published_model.md.jinja", context)
+    return Page(page_of(model["id"]), untyped("published_model.md.jinja", context))
 
 
 def _served(extension: Json, model: Json) -> Json:

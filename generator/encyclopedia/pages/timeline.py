@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results
+from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
 from generator.contracts.words import Words
-from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, KINDS, DatedModel, dated_models
+from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.style import BACKGROUND, QUIET, SERIES
@@ -126,7 +126,7 @@ def pages(atlas: Atlas) -> list[Page]:
             key=lambda scheme: (scheme.year or 0, scheme.paper),
         ),
     }
-    return [Page("timeline.md", "timeline.md.jinja", context, figures)]
+    return [Page("timeline.md", untyped("timeline.md.jinja", context), figures)]
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
@@ -173,8 +173,7 @@ def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, 
             title,
             keys,
             tuple(
-                _percent(any(KINDS[key] in one.kinds for key in keys) for one in of_year)
-                for of_year in by_year
+                _percent(not one.kinds.isdisjoint(keys) for one in of_year) for of_year in by_year
             ),
         )
         for title, keys in kinds.items()

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from generator.checkpoints.model.keys import SIZE_NAMES
-from generator.checkpoints.model.stacks import family_of
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
@@ -24,7 +23,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         turned = {"part": one.part, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
         says_size_alone = all(key.split(".")[-1] in SIZE_NAMES for key in origin.keys)
         if form.rotary_dim < form.head_dim and says_size_alone:
-            yield "absent", {**turned, "family": family_of(examined.files.config, one)}
+            yield "absent", {**turned, "family": examined.files.resolved.family_of(one.part)}
         for key in origin.keys:
             share = _value(examined, key)
             exact = None if share is None else share * form.head_dim

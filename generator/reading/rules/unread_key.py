@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.resolved import defaults
-from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Examined, Json, Rule
 from generator.text import short
 
@@ -16,10 +15,12 @@ ALIKE = 0.7  # of 1, by difflib
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Each, with the nearest that is known."""
-    config = examined.files.config
+    files = examined.files
     # Names of transformers mean nothing in a file of another format.
-    has_class = config.keys_of_file is None
-    of_class = {str(name) for stack in stacks(config) for name in defaults(stack.config.family)}
+    has_class = files.config.keys_of_file is None
+    of_class = {
+        str(name) for stack in files.resolved.stacks for name in defaults(stack.config.family)
+    }
     known = {name for name in of_class if keys.concerns_position((name,))}
     for path, value in examined.unread:
         *around, name = path.split(".")

@@ -8,17 +8,12 @@ from itertools import groupby
 import numpy as np
 
 from generator.checkpoints.model.families import attends_without_encoding
-from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.words import Words
 from generator.encodings import Decay, Form
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.lines import DOTTED
-from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Floats, by_pair
+from generator.numerics.arrays import Floats
 from generator.schemes.decay.families import (
     ALTERNATING,
     FROM_WEIGHTS,
@@ -61,7 +56,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when sizes are missing or invalid, or the shapes of tensors do not match
     """
-    inner = stacks(files.config)[::-1]
+    inner = files.resolved.stacks[::-1]
     by_rule = next((stack for stack in inner if stack.config.family in LIGHTNING | RETENTION), None)
     if by_rule is not None:
         return _by_rule(by_rule)
@@ -156,56 +151,6 @@ def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> l
     return [WORDS("layers", layers=layers, n_layers=n_layers, without_encoding=alone)]
 
 
-N_SHOWN, HEADS_SHOWN = 256, 4
-
-
-def _numbers() -> Numbers:
-    """Shares left by distance (n_heads, n_distances): of RetNet's first heads, and of a key's
-    weight by the slopes of ALiBi.
-    """
-    distances = np.arange(N_SHOWN + 1)
-    slopes = 2.0 ** -np.arange(2.0, 2.0 * HEADS_SHOWN + 1, 2.0)  # Every second one of 8 heads.
-    return {
-        "distances": distances,
-        "retention": np.exp(-retention(HEADS_SHOWN)[:, None] * distances),
-        "slopes": np.exp(-slopes[:, None] * distances),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, axes = panels(2, height=3.2)
-    heads = range(HEADS_SHOWN)
-    of_retention = [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} per position" for head in heads]
-    of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
-    shown = (
-        ("retention", "RetNet: state", of_retention),
-        ("slopes", WORDS("picture_of_alibi"), of_slopes),
-    )
-    for ax, (name, title, labels) in zip(axes, shown, strict=True):
-        ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-        for head, line in enumerate(numbers[name]):
-            ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[head])
-        ax.set(
-            xlabel="distance (positions)",
-            ylabel="remaining share",
-            xlim=(0, N_SHOWN),
-            ylim=(0.0, 1.02),
-        )
-        ax.set_title(title)
-        ax.legend(loc="upper right")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(
-        np.pad(numbers["retention"][0][192::-3], (0, 64), constant_values=np.nan)
-    ),
-)
-
-
 SCHEME = Scheme(
     key="decay",
     paper="2305.13048",
@@ -219,7 +164,6 @@ SCHEME = Scheme(
         "retention",
     ),
     acts_in="state",
-    order=55,
+    after="alibi",
     find=find,
-    picture=PICTURE,
 )

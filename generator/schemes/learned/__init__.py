@@ -2,27 +2,22 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from generator.checkpoints.model.position_tables import (
     StoredTable,
     as_encoding,
     guessed_tables,
     stored_tables,
 )
-from generator.contracts import Claimed, Encoding, Files, Numbers, Picture, Scheme
+from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form
-from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
-from generator.figures.style import DIVERGING
 from generator.schemes.learned.patch_tables import patch_tables
 
 WORDS = Words("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
 # On other encodings of a family that are not shown, and on tables that are not only added.
-NOTES = {"bros": WORDS("beside_sinusoids"), "perceiver": WORDS("holds_queries")}
+NOTES = {"bros": "beside_sinusoids", "perceiver": "holds_queries"}
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -43,7 +38,7 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
 
 def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
     family, attention = files.config.family, files.config.section("attn_config")
-    notes = (NOTES[family],) if family in NOTES else ()
+    notes = (WORDS(NOTES[family]),) if family in NOTES else ()
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         notes = (WORDS("table_ignored"),)
     return [
@@ -53,47 +48,12 @@ def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]
     ]
 
 
-TOKENS = ("the", "cat", "and", "the", "dog")
-
-
-def _numbers() -> Numbers:
-    """Random vectors of words and of positions, and their sum: (n_tokens, 16) each."""
-    draws = np.random.default_rng(0)
-    words, positions = draws.normal(size=(len(TOKENS), 16)), draws.normal(size=(len(TOKENS), 16))
-    # The same vector for every occurrence of a word.
-    words = words[[TOKENS.index(token) for token in TOKENS]]
-    return {"words": words, "positions": positions, "sum": words + positions}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    titles = {"words": "word vectors", "positions": "position vectors", "sum": "sum"}
-    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(
-        shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False
-    )
-    for axes in figure.axes[:3]:
-        axes.set_yticks(
-            range(len(TOKENS)), [f"{position} {token}" for position, token in enumerate(TOKENS)]
-        )
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["positions"],
-)
-
-
 SCHEME = Scheme(
     key="learned",
     paper="1705.03122",
     plural="learned tables",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
     acts_in="input",
-    order=10,
     find=find,
     find_last=find_last,
-    picture=PICTURE,
 )

@@ -6,32 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
-from generator.checkpoints.model.stacks import Stack, has_code, stacks
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
-from generator.contracts import (
-    Encoding,
-    Files,
-    Mixer,
-    ModelConfig,
-    Numbers,
-    Picture,
-    Provenance,
-    Scheme,
-)
+from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.model_config import ROTATED_PART, positive
 from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import colour_bar, image, panels
-from generator.figures.style import DIVERGING, SERIES
-from generator.numerics.arrays import by_pair
 from generator.schemes.rotary.diffusion import along_axes
 from generator.schemes.rotary.families import (
     ALWAYS,
@@ -104,7 +88,7 @@ def asks(files: Files) -> Iterator[str]:
 
 def _rotations(files: Files) -> list[tuple[Stack, RotatedLayers]]:
     """Every rotation of words, with its stack. Nested configs override the outer one."""
-    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}
+    rotating = {stack.part: stack for stack in files.resolved.stacks if _rotates(stack.config)}
     return [(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
@@ -159,7 +143,7 @@ def _encoding(
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = tuple(layer.index for layer in rotated.layers) if has_code(config.family) else ()
+    indices = tuple(layer.index for layer in rotated.layers) if stack.has_code else ()
     place = (stack.modality, stack.kind, indices or None)
     return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
 
@@ -299,49 +283,16 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
         yield WORDS("unrotated_layers", layers=unrotated, n_layers=n_layers)
 
 
-def _numbers() -> Numbers:
-    """cos(δ θ) for a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean
-    over pairs: (n_offsets,).
-    """
-    form = Rotation(BASE, 64, 64, 129)
-    return {
-        "cosines": np.cos(form.frequencies[:, None] * np.arange(129)),
-        "mean": form.by_offset(129),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (left, right) = panels(2, height=3.2)
-    picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, n_images=2)
-    left.set_title("each pair")
-    left.set(xlabel="offset (positions)", ylabel="rotation pair")
-    colour_bar(figure, picture, [left], "cosine of the angle")
-    right.plot(numbers["mean"], color=SERIES[0])
-    right.set_title("mean of all pairs")
-    right.set(xlabel="offset (positions)", ylabel="mean cosine", ylim=(0.0, 1.02), xlim=(0, 128))
-    right.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
-)
-
-
 SCHEME = Scheme(
     key="rotary",
     paper="2104.09864",
     plural="rotary encodings",
     also=("RoPE", "rotary position embedding (RoFormer)"),
     acts_in="queries and keys",
-    order=40,
+    after="convolution",
     find=find,
     asks=asks,
     claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),
-    picture=PICTURE,
     asked_by=("rotary", "rope"),
     by_formula=True,
 )

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from generator.checkpoints.model.layers import FULL, SLIDING, layers
-from generator.checkpoints.model.stacks import Stack, has_code
-from generator.contracts import Layer, ModelConfig
+from generator.checkpoints.model.layers import FULL, SLIDING
+from generator.checkpoints.model.stacks import has_code
+from generator.contracts import Layer, ModelConfig, Stack
 from generator.contracts.model_config import whole
 from generator.schemes.rotary.families import (
     ONE_BASE,
@@ -67,7 +67,7 @@ class RotatedLayers:
 
 def rotated_layers(stack: Stack) -> list[RotatedLayers]:
     """The layers of a stack that rotate, by their settings, in the order of their names."""
-    config, all_layers = stack.config, layers(stack)
+    config, all_layers = stack.config, stack.layers
     if not all_layers:
         return [RotatedLayers(name, config, rope, (), ()) for name, rope in _unnumbered(config)]
     groups: dict[str, RotatedLayers] = {}

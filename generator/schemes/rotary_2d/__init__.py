@@ -5,18 +5,12 @@ with its column.
 from collections.abc import Iterator
 from math import isqrt, pi
 
-import numpy as np
-
-from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.resolved import completed, defaults
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
 from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
-from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
-from generator.figures.style import SEQUENTIAL
 from generator.schemes.rotary_2d.families import (
     BY_TURNS,
     CENTRED,
@@ -38,7 +32,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a size is missing or invalid
     """
-    models, origin = list(_image_models(translated(files.config), "")), Provenance("config.json")
+    models, origin = list(_image_models(files.resolved.readable, "")), Provenance("config.json")
     names = [f"vision {index}" for index in range(len(models))] if len(models) > 1 else ["vision"]
     return [
         Encoding(f"{name}{along}", SCHEME.key, form, origin, notes, "image")
@@ -119,47 +113,13 @@ def _grid(config: ModelConfig) -> tuple[int, int, str]:
     return SIDE, SIDE, WORDS("any_size", side=SIDE)
 
 
-REACH = 13  # Largest offset, as in an image of 14 × 14 patches.
-
-
-def _numbers() -> Numbers:
-    """Mean cosine by row and column offset, for a head of 64 components: (2 · REACH + 1, 2 · REACH
-    + 1) each.
-    """
-    of_distance = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)
-    along = of_distance[np.abs(np.arange(-REACH, REACH + 1))]
-    rows, columns = np.meshgrid(along, along, indexing="ij")
-    return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
-    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(
-        shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True
-    )
-    for axes in figure.axes[: len(shown)]:
-        axes.set_xticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
-        axes.set_yticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["all"],
-)
-
-
 SCHEME = Scheme(
     key="rotary_2d",
     paper="2403.13298",
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     acts_in="queries and keys",
-    order=46,
+    after="rotary",
     find=find,
-    picture=PICTURE,
     by_formula=True,
 )

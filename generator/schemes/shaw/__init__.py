@@ -14,12 +14,9 @@ from generator.checkpoints.model.tensor_names import (
     stack,
     stack_kind,
 )
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
-from generator.figures.canvas import Figure
-from generator.figures.panels import cell_numbers, image, panels
-from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
 from generator.schemes.shaw.families import (
     BY_BUCKET,
@@ -32,7 +29,6 @@ from generator.schemes.shaw.families import (
 )
 
 WORDS = Words("schemes/shaw.md.jinja")
-LIMIT = 4  # In the picture.
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -90,38 +86,6 @@ def _stacked(files: Files, name: str) -> tuple[int, ...]:
     return shape
 
 
-def _numbers() -> Numbers:
-    """Clipped offset by pair of 12 positions (12, 12), query by key, and by offset (21,) (Shaw et
-    al. 2018, section 3.2).
-    """
-    index, offsets = np.arange(12), np.arange(-10, 11)
-    pairs, clipped = (
-        np.clip(offset, -LIMIT, LIMIT) for offset in (index[None, :] - index[:, None], offsets)
-    )
-    return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (left, right) = panels(2, height=3.6)
-    image(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
-    cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
-    left.set_box_aspect(1)
-    left.set(xlabel="key position", ylabel="query position")
-    right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
-    right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is used")
-    right.set_xticks(range(-10, 11, 5))
-    right.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["pairs"],
-)
-
-
 SCHEME = Scheme(
     key="shaw",
     paper="1803.02155",
@@ -130,8 +94,7 @@ SCHEME = Scheme(
         "relative position embedding (relative_key in BERT)",
     ),
     acts_in="logits",
-    order=34,
+    after="deberta",
     find=find,
-    picture=PICTURE,
     asked_by=("relative_key", "relative_key_query"),
 )

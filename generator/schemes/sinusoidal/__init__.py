@@ -18,24 +18,11 @@ from generator.checkpoints.model.position_tables import (
     stored_tables,
 )
 from generator.checkpoints.model.resolved import completed
-from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import misshapen
-from generator.contracts import (
-    Claimed,
-    Encoding,
-    Files,
-    ModelConfig,
-    Numbers,
-    Picture,
-    Provenance,
-    Scheme,
-)
+from generator.contracts import Claimed, Encoding, Files, ModelConfig, Provenance, Scheme
 from generator.contracts.words import Words
-from generator.encodings import Form, PositionTable, grid_formula, sinusoid, sinusoid_formula
+from generator.encodings import Form, PositionTable, grid_formula, sinusoid_formula
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import colour_bar, image, panels
-from generator.figures.style import DIVERGING, SERIES
 from generator.schemes.sinusoidal.families import (
     DEFAULT,
     HEADS,
@@ -83,7 +70,7 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
     scaled_stacks = {encoding.stack for encoding in scaled}
     runtime = [
         encoding
-        for stack in stacks(config)
+        for stack in files.resolved.stacks
         for encoding in _runtime(stack.config, parts, has_weights=bool(files.tensors))
         if encoding.stack not in scaled_stacks
     ]
@@ -245,51 +232,16 @@ def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:
     return sum(config.whole(name) for name in names if config.value(name) is not None)
 
 
-def _numbers() -> Numbers:
-    """A table of 64 positions × 32 dimensions, and the cosine of position 0 with 128 positions for
-    a width of 768: (128,).
-    """
-    wide = sinusoid(128, 768)
-    return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (left, right) = panels(2, height=3.2)
-    picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, n_images=2)
-    left.set_title("64 positions, 32 dimensions")
-    left.set(xlabel="dimension", ylabel="position")
-    colour_bar(figure, picture, [left], "value")
-    right.plot(numbers["cosines"], color=SERIES[0])
-    right.set_title("768 dimensions")
-    right.set(
-        xlabel="offset (positions)",
-        ylabel="cosine of two positions",
-        ylim=(0.0, 1.02),
-        xlim=(0, 127),
-    )
-    right.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["waves"],
-)
-
-
 SCHEME = Scheme(
     key="sinusoidal",
     paper="1706.03762",
     plural="sinusoids",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     acts_in="input",
-    order=20,
+    after="layout",
     find=find,
     find_last=find_last,
     claims=re.compile(r"sinusoid", re.IGNORECASE),
-    picture=PICTURE,
     asked_by=("sinusoidal",),
     by_formula=True,
 )

@@ -23,9 +23,7 @@ from generator.contracts import (
     Files,
     Modality,
     ModelConfig,
-    Numbers,
     Oracle,
-    Picture,
     Provenance,
     Recomputed,
     Scheme,
@@ -35,10 +33,7 @@ from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Array, by_pair, frozen
+from generator.numerics.arrays import Array, frozen
 from generator.schemes.t5_bias.families import FIXED, KINDS, SCALED, BiasKind
 
 WORDS = Words("schemes/t5_bias.md.jinja")
@@ -105,7 +100,7 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
     n_buckets = (FIXED, entry.value("relative_attention_num_buckets", 32))
     distance = (FIXED, entry.value("max_distance", 100 if along else 128))
     modality: Modality = "page" if along else "text"
-    return BiasKind("", n_buckets, distance, along, tuple(notes), modality=modality)
+    return BiasKind("", n_buckets, distance, along, notes=tuple(notes), modality=modality)
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
@@ -113,7 +108,7 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     offsets, bucket = _rows(files, kind, sizes)
     table = files.tensor(name)
     values = (table.T if kind.by_head else table)[bucket].T  # (n_heads, n_offsets)
-    notes, rule = [*kind.notes], {}
+    notes, rule = [WORDS(kind.note)] if kind.note else [*kind.notes], {}
     if not kind.each_offset:
         rule = {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
         if not kind.radius:
@@ -183,56 +178,15 @@ def _bucket_notes(bucket: Array, offsets: Array, n_buckets: int) -> Iterator[str
         yield WORDS("unused", buckets=unused)
 
 
-def _numbers() -> Numbers:
-    """Bucket by offset with the sizes of T5, in encoder and decoder: (n_offsets,) each."""
-    both, past = np.arange(-128, 129), np.arange(-128, 1)
-    of = {
-        "encoder": buckets(both, 32, 128, causal=False),
-        "decoder": buckets(past, 32, 128, causal=True),
-    }
-    return {"encoder_offsets": both, "decoder_offsets": past, **of}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, axes = panels(2, height=3.0, sharey=None)
-    for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
-        panel.plot(
-            numbers[f"{name}_offsets"],
-            numbers[name],
-            color=colour,
-            linewidth=0,
-            marker="s",
-            markersize=2.2,
-        )
-        panel.axvline(0, color=MUTED, linewidth=0.6)
-        panel.set_title(name)
-        panel.set(
-            xlabel="offset: key minus query (positions)",
-            ylabel="bucket",
-            xlim=(-132, 132),
-            ylim=(-1, 32),
-        )
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(numbers["encoder"][96:161]),
-)
-
-
 SCHEME = Scheme(
     key="t5_bias",
     paper="1910.10683",
     plural="learned relative biases",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     acts_in="logits",
-    order=30,
+    after="sinusoidal",
     find=find,
     claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),
-    picture=PICTURE,
     oracles=(
         Oracle(
             "First distance of each bucket in an encoder, 32 buckets up to 128",

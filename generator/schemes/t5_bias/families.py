@@ -5,9 +5,7 @@ config.json.
 from dataclasses import dataclass
 
 from generator.contracts import Modality
-from generator.contracts.words import Words
 
-WORDS = Words("schemes/t5_bias.md.jinja")
 # Raffel et al. 2020, section 2.1; also the defaults of transformers.
 T5_BUCKETS = ("relative_attention_num_buckets", 32)
 T5_DISTANCE = ("relative_attention_max_distance", 128)
@@ -22,6 +20,7 @@ class BiasKind:
     ends: pattern for the end of the name of the tensor
     n_buckets, max_distance: key in config.json, and default
     along: axis of the offsets other than the sequence
+    note: name of a sentence on it, "" for none; notes: of a sum, its own sentences
     radius: key and default of the largest offset; by_head: shape (n_heads, n_buckets) in place of
         (n_buckets, n_heads)
     has_more: whether rows beyond the buckets have another meaning
@@ -33,6 +32,7 @@ class BiasKind:
     n_buckets: tuple[str | None, int] = T5_BUCKETS
     max_distance: tuple[str | None, int] = T5_DISTANCE
     along: str = ""
+    note: str = ""
     notes: tuple[str, ...] = ()
     radius: tuple[str, int] | None = None
     by_head: bool = False
@@ -48,18 +48,18 @@ KINDS = (
     BiasKind(
         r"(^|\.)TransientGlobalSelfAttention\.global_relative_attention_bias\.weight$",
         along="blocks",
-        notes=(WORDS("in_blocks"),),
+        note="in_blocks",
     ),
     BiasKind(
         r"(^|\.)(Local|TransientGlobal)SelfAttention\.relative_attention_bias\.weight$",
-        notes=(WORDS("nothing_beyond"),),
+        note="nothing_beyond",
         radius=("local_radius", 127),
     ),
     BiasKind(
         r"(^|\.)rel_attn_embed\.weight$",
         ("num_buckets", 320),
         ("max_bucket_distance", 800),
-        notes=(WORDS("gated"),),
+        note="gated",
         modality="audio",
     ),
     BiasKind(
@@ -70,7 +70,7 @@ KINDS = (
         ("rel_2d_pos_bins", 64),
         ("max_rel_2d_pos", 256),
         "across the page",
-        (WORDS("across"),),
+        "across",
         by_head=True,
         modality="page",
     ),
@@ -79,7 +79,7 @@ KINDS = (
         ("rel_2d_pos_bins", 64),
         ("max_rel_2d_pos", 256),
         "down the page",
-        (WORDS("down"),),
+        "down",
         by_head=True,
         modality="page",
     ),
@@ -87,13 +87,13 @@ KINDS = (
         r"(^|\.)position_bias\.relative_attention_bias$",
         ("position_bias_num_buckets", 512),
         ("position_bias_max_distance", 2048),
-        notes=(WORDS("segment"),),
+        note="segment",
         has_more=True,
     ),
     BiasKind(
         r"(^|\.)relative_attention_bias_layer\.bias_values\.weight$",
         max_distance=("bias_max_distance", 1000),
-        notes=(WORDS("no_buckets"),),
+        note="no_buckets",
         each_offset=True,
     ),
     BiasKind(r"^(enc|dec)\.blk\.\d+\.attn_rel_b\.weight$"),  # in files of llama.cpp

@@ -9,12 +9,9 @@ import numpy as np
 
 from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.tensor_names import in_order, misshapen
-from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Modality, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form, WindowBias
-from generator.figures.canvas import Figure
-from generator.figures.panels import cell_numbers, image, panels
-from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import frozen
 from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
 
@@ -80,58 +77,13 @@ def _unfolded(files: Files, name: str) -> Unfolded:
     return from_network(files, name.removesuffix(".2.weight"), int(halved[1]) if halved else None)
 
 
-SIDE = 3
-
-
-def _numbers() -> Numbers:
-    """Index by offset in a window of 3 × 3 patches (5, 5), and by pair of patches (9, 9), query by
-    key.
-    """
-    patch = np.arange(SIDE * SIDE)
-    down, across = (
-        part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE)
-    )
-    reach = 2 * SIDE - 1
-    return {
-        "offsets": np.arange(reach * reach).reshape(reach, reach),
-        "pairs": down * reach + across,
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (left, right) = panels(2, height=3.6)
-    limits = (0.0, float(numbers["offsets"].max()))
-    for axes, name in ((left, "offsets"), (right, "pairs")):
-        image(axes, numbers[name], limits, SEQUENTIAL)
-        cell_numbers(axes, numbers[name], limits, SEQUENTIAL)
-        axes.set_box_aspect(1)
-    places = range(2 * SIDE - 1)
-    offsets = [f"{place - SIDE + 1}".replace("-", "−") for place in places]
-    left.set_xticks(places, offsets)
-    left.set_yticks(places, offsets)
-    left.set_title("25 offsets")
-    left.set(xlabel="columns across", ylabel="rows down")
-    right.set_title("9 × 9 pairs of patches")
-    right.set(xlabel="key patch", ylabel="query patch")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["pairs"],
-)
-
-
 SCHEME = Scheme(
     key="window_bias",
     paper="2103.14030",
     plural="window biases",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     acts_in="logits",
-    order=60,
+    after="decay",
     find=find,
     claims=re.compile(r"bias_table", re.IGNORECASE),
-    picture=PICTURE,
 )

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -26,12 +26,12 @@ from generator.contracts.words import Words
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.history import releases
+from generator.site.pictures.scheme_pictures import picture_of
 from generator.site.runs import data as run_data
 from generator.text import visible
 
 SCHEMA = 3
 WORDS = Words("words/site.jinja")
-LICENCE = WORDS("licence")
 # Tensor names may contain lone surrogates, for which JSON has the same escape.
 ENCODE_ERRORS = "backslashreplace"
 MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB
@@ -156,7 +156,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
             for record in outcome.unmeasured
         ],
         "unresolved": list(outcome.unresolved),
-        "lint": [{"rule": one.rule, "level": one.level, "text": one.text} for one in outcome.lint],
+        "lint": list(outcome.lint),
         "copy": _copy(outcome.copy) if outcome.copy else None,
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,
@@ -204,10 +204,7 @@ def encoding(
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
         "parameters": dict(record.parameters),
-        "origins": {
-            name: {"keys": list(origin.keys), "default_of": origin.default_of or None}
-            for name, origin in record.origins.items()
-        },
+        "origins": dict(record.origins),
         "arrays": arrays,
         "metrics": metrics,
     }
@@ -248,7 +245,7 @@ def layers(
 
 
 def _picture_arrays(scheme: Scheme) -> bytes:
-    return archive(scheme.picture.numbers())
+    return archive(picture_of(scheme).numbers())
 
 
 def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
@@ -279,7 +276,7 @@ def document(atlas: Atlas) -> data_schema.Atlas:
         "date": atlas.date,
         "version": atlas.versions.get(PROGRAM),
         "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
-        "licence": LICENCE,
+        "licence": WORDS("licence"),
         "address": atlas.address,
         "checkpoints": [checkpoint(outcome, atlas.uses) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],
@@ -325,7 +322,9 @@ def _groups(atlas: Atlas) -> Iterator[tuple[Outcome, ...]]:
 
 def _compact(document: object) -> bytes:
     # Indented, it takes four times as long.
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        document, default=asdict, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     return f"{text}\n".encode(errors=ENCODE_ERRORS)
 
 

@@ -9,7 +9,9 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from generator.contracts import (
+    LintFinding,
     Mixer,
+    Origin,
     Release,
     ReleasedCheckpoint,
     ReleasedCopy,
@@ -56,17 +58,6 @@ class UseMetric(TypedDict):
     """Number of sequences, or of images, that were read for it."""
 
 
-class LintFinding(TypedDict):
-    """What a rule of `lint` found."""
-
-    rule: str
-    """Its key."""
-    level: str
-    """`error` where a program computes other angles than the maker meant, `warning` or `note`."""
-    text: str
-    """A sentence."""
-
-
 class Copy(TypedDict):
     """Whether a checkpoint encodes position as that one does which it is said to be a copy of."""
 
@@ -99,15 +90,6 @@ class Unmeasured(TypedDict):
     """Shape of the tensor that the code makes."""
     tensor: str
     """Name of that tensor."""
-
-
-class Origin(TypedDict):
-    """Where a parameter of an encoding comes from."""
-
-    keys: list[str]
-    """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
-    default_of: str | None
-    """Config class of transformers whose default it is; null if keys or this program give it."""
 
 
 class Encoding(TypedDict):

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from math import ceil
 
 from generator.contracts import (
@@ -13,6 +12,7 @@ from generator.contracts import (
     Headline,
     Label,
     Page,
+    PageContext,
     PageKind,
 )
 from generator.figures.lines import hidden
@@ -20,9 +20,9 @@ from generator.figures.style import QUIET, SERIES
 from generator.site.outline import STAGES, addresses_of, applicable
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
-from generator.site.pictures.dot_plot import dot_plot
+from generator.site.pictures.dot_plot import DotPlot, dot_plot
 from generator.site.rankings.order import Ranking, ranking, ranking_of
-from generator.site.search_names import of_analysis
+from generator.site.search_names import SearchNames, of_analysis
 from generator.text import plural
 
 DIGITS = 3
@@ -46,44 +46,55 @@ class AnalysisEntry:
     range: Ranking | None
 
 
+@dataclass(frozen=True)
+class AnalysesContext(PageContext, template="analyses.md.jinja"):
+    """stages: title of each; encodings: how many; absent: what applies to none of them"""
+
+    stages: Mapping[str, str]
+    entries: Sequence[AnalysisEntry]
+    encodings: int
+    absent: Sequence[Analysis]
+
+
+@dataclass(frozen=True)
+class AnalysisContext(PageContext, template="analysis.md.jinja"):
+    """found: names by which search finds it; ranking: by its answer, None where nothing has one
+    members: encodings to which it applies; addresses: of their chapters
+    """
+
+    analysis: Analysis
+    found: SearchNames
+    ranking: Ranking | None
+    plot: DotPlot | None
+    members: Sequence[Member]
+    comparisons: Sequence[tuple[FigureSpec, Sequence[Figure]]]
+    addresses: Mapping[str, str]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The list of analyses, and the page of each that applies to an encoding."""
     addresses, shown = addresses_of(atlas), applicable(atlas)
-    of_analyses = [_page(atlas, analysis, addresses) for analysis in shown]
-    entries = [
-        _entry(atlas, analysis, page) for analysis, page in zip(shown, of_analyses, strict=True)
-    ]
-    of_analyses = [
-        replace(
-            page,
-            card=cards.of_analysis(
-                atlas, entry.analysis, entry.range.metric if entry.range else None
-            ),
-        )
-        for page, entry in zip(of_analyses, entries, strict=True)
-    ]
-    entries.sort(key=lambda entry: list(STAGES).index(entry.analysis.stage))
-    stages = [
-        (STAGES[stage], list(members))
-        for stage, members in groupby(entries, key=lambda entry: entry.analysis.stage)
-    ]
-    context = {
-        "stages": stages,
-        "widest": max(
-            (entry for entry in entries if entry.sentence),
-            key=lambda entry: entry.count,
-            default=None,
-        ),
-        "count": len(entries),
-        "encodings": sum(len(outcome.readings) for outcome in atlas.outcomes),
-        "absent": [analysis for analysis in atlas.analyses if analysis not in shown],
-    }
-    return [Page("analyses/index.md", "analyses.md.jinja", context), *of_analyses]
+    contexts = [_context(atlas, analysis, addresses) for analysis in shown]
+    entries = [_entry(atlas, context) for context in contexts]
+    own = [_page(atlas, *pair) for pair in zip(contexts, entries, strict=True)]
+    index = AnalysesContext(
+        STAGES,
+        sorted(entries, key=lambda entry: list(STAGES).index(entry.analysis.stage)),
+        sum(len(outcome.readings) for outcome in atlas.outcomes),
+        [analysis for analysis in atlas.analyses if analysis not in shown],
+    )
+    return [Page("analyses/index.md", index), *own]
 
 
-def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
+def _page(atlas: Atlas, context: AnalysisContext, entry: AnalysisEntry) -> Page:
+    card = cards.of_analysis(atlas, entry.analysis, entry.range.metric if entry.range else None)
+    figures = tuple(figure for _, of_spec in context.comparisons for figure in of_spec)
+    return Page(f"analyses/{entry.analysis.key}.md", context, figures, card)
+
+
+def _entry(atlas: Atlas, page: AnalysisContext) -> AnalysisEntry:
     every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    by_answer = ranking_of(atlas, analysis)
+    analysis, by_answer = page.analysis, page.ranking
     metrics = (metric for _, reading in every for metric in reading.results[analysis.key].metrics)
     headlines = analysis.headlines or [
         Headline(key, "") for key in dict.fromkeys(metric.key for metric in metrics)
@@ -91,41 +102,30 @@ def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> AnalysisEntry:
     ranges = [one for head in headlines if (one := ranking(atlas, analysis, head, every))]
     return AnalysisEntry(
         analysis,
-        len(page.context["members"]),
-        next(iter(page.figures), None),
+        len(page.members),
+        next((figure for _, figures in page.comparisons for figure in figures), None),
         by_answer.sentence if by_answer else "",
         by_answer or next((one for one in ranges if one.high), next(iter(ranges), None)),
     )
 
 
-def _page(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Page:
-    applicable = [
+def _context(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> AnalysisContext:
+    members = [
         (outcome, reading)
         for outcome in atlas.outcomes
         for reading in outcome.readings
         if reading.results[analysis.key].reason is None
     ]
-    metrics = {
-        metric.key: metric
-        for _, reading in applicable
-        for metric in reading.results[analysis.key].metrics
-    }
     by_answer = ranking_of(atlas, analysis)
-    comparisons = _comparisons(analysis, applicable, by_answer)
-    context = {
-        "analysis": analysis,
-        "found": of_analysis(analysis),
-        "sentence": by_answer.sentence if by_answer else "",
-        "valued": len(by_answer.entries) if by_answer else 0,
-        "plot": dot_plot(by_answer) if by_answer else None,
-        "chosen": by_answer.chosen if by_answer else (),
-        "members": applicable,
-        "metrics": list(metrics.values()),
-        "comparisons": comparisons,
-        "addresses": addresses,
-    }
-    figures = tuple(figure for _, figures_of_spec in comparisons for figure in figures_of_spec)
-    return Page(f"analyses/{analysis.key}.md", "analysis.md.jinja", context, figures)
+    return AnalysisContext(
+        analysis,
+        of_analysis(analysis),
+        by_answer,
+        dot_plot(by_answer) if by_answer else None,
+        members,
+        _comparisons(analysis, members, by_answer),
+        addresses,
+    )
 
 
 def _comparisons(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from generator.checkpoints.model.facts import TITLES
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme, untyped
 from generator.site.outline import addresses_of
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
@@ -92,7 +92,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "layered": list(_layered(atlas)),
         "common": _common(atlas),
     }
-    return [Page("checkpoints/index.md", "checkpoints.md.jinja", context)]
+    return [Page("checkpoints/index.md", untyped("checkpoints.md.jinja", context))]
 
 
 def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:

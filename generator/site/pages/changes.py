@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from generator.contracts import Atlas, Page, PageKind, Release
+from generator.contracts import Atlas, Page, PageKind, Release, untyped
 from generator.site.history import words
 from generator.site.history.releases import steps
 
@@ -27,7 +27,7 @@ def pages(atlas: Atlas) -> list[Page]:
             replace(entry, lines=entry.lines[:left], n_more=max(len(entry.lines) - left, 0))
         )
         left = max(left - len(entry.lines), 0)
-    return [Page("changes.md", "changes.md.jinja", {"entries": entries})]
+    return [Page("changes.md", untyped("changes.md.jinja", {"entries": entries}))]
 
 
 PAGE = PageKind("changes", pages)

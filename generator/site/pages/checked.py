@@ -1,14 +1,24 @@
 """The page that compares published values with those of this build."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Maker, Oracle, Page, PageKind, Reading, Scheme
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Maker,
+    Oracle,
+    Page,
+    PageContext,
+    PageKind,
+    Reading,
+    Scheme,
+)
 from generator.contracts.oracles import Check, check
 from generator.encodings import Form, PositionTable
 
@@ -17,20 +27,19 @@ STORED, GIVEN = "published-of-stored", "published"
 
 
 @dataclass(frozen=True)
-class CheckedGroup:
-    """Checks of one extension with values of one kind. link: path of its page"""
+class Checked:
+    """A check of an extension. title, link: of its page"""
 
     title: str
     link: str
-    checks: tuple[Check, ...]
+    check: Check
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Groups whose values are all in print, or all computed again by other code."""
+class CheckedContext(PageContext, template="checked.md.jinja"):
+    """checked: returns every check, in the order of the extensions"""
 
-    in_print: bool
-    groups: tuple[CheckedGroup, ...]
+    checked: Callable[[], list[Checked]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -47,16 +56,8 @@ def pages(atlas: Atlas) -> list[Page]:
             None,
         )
 
-    cases = [
-        case
-        for records in (atlas.analyses, atlas.schemes)
-        for record in records
-        for case in record.oracles
-    ]
-    stored, given = (
-        [case for case in cases if case.given is None],
-        given_cases(atlas.analyses, atlas.schemes),
-    )
+    stored = [case for *_, case in _cases(atlas) if case.given is None]
+    given = given_cases(atlas.analyses, atlas.schemes)
     tables = {
         sha256: form
         for sha256 in sorted({case.sha256 or "" for case in stored})
@@ -67,40 +68,28 @@ def pages(atlas: Atlas) -> list[Page]:
         (stored, atlas.submit(f"{STORED} {[*tables]}", compute) if tables else compute),
         (given, atlas.submit(GIVEN, partial(values, given))),
     )
-    return [
-        Page(
-            "learn/checked-against.md",
-            "checked.md.jinja",
-            {"results": partial(_results, atlas, makers)},
-        )
-    ]
+    context = CheckedContext(partial(_results, atlas, makers))
+    return [Page("learn/checked-against.md", context)]
 
 
-def _results(
-    atlas: Atlas, makers: Iterable[tuple[Sequence[Oracle], Maker]]
-) -> tuple[list[Kind], dict[str, int]]:
-    """Checks by kind and extension, those in print first, and the number of all checks, of those
-    that agree, and of those whose table this build does not have.
-    """
+def _cases(atlas: Atlas) -> Iterator[tuple[str, str, Oracle]]:
+    """Title and page of each extension with published values, and one of these."""
+    for folder, records in (("analyses", atlas.analyses), ("schemes", atlas.schemes)):
+        for record in records:
+            for case in record.oracles:
+                yield record.title, f"{folder}/{record.key}.md", case
+
+
+def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Oracle], Maker]]) -> list[Checked]:
+    """Every check, in the order of the extensions."""
     computed = {
-        id(case): values
+        id(case): values and tuple(values)
         for cases, make in makers
         for case, values in zip(cases, json.loads(make()), strict=True)
     }
-    groups = [
-        *_groups("analyses", atlas.analyses, computed),
-        *_groups("schemes", atlas.schemes, computed),
+    return [
+        Checked(title, link, Check(case, computed[id(case)])) for title, link, case in _cases(atlas)
     ]
-    kinds = [
-        Kind(in_print, tuple(_of_kind(groups, in_print=in_print))) for in_print in (True, False)
-    ]
-    checks = [check for group in groups for check in group.checks]
-    counts = {
-        "all": len(checks),
-        "agree": sum(check.agrees for check in checks),
-        "absent": sum(check.computed is None for check in checks),
-    }
-    return kinds, counts
 
 
 def values(cases: Sequence[Oracle], tables: Mapping[str, Form] = MappingProxyType({})) -> bytes:
@@ -119,31 +108,6 @@ def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list
         for case in record.oracles
         if case.given is not None
     ]
-
-
-def _groups(
-    folder: str,
-    records: Sequence[Analysis] | Sequence[Scheme],
-    computed: Mapping[int, list[float] | None],
-) -> Iterator[CheckedGroup]:
-    """Group of each record with published values.
-
-    folder: of the records' pages; computed: values by ``id`` of the case
-    """
-    for record in records:
-        if record.oracles:
-            pairs = [(case, computed[id(case)]) for case in record.oracles]
-            checks = (
-                Check(case, None if values is None else tuple(values)) for case, values in pairs
-            )
-            yield CheckedGroup(record.title, f"{folder}/{record.key}.md", tuple(checks))
-
-
-def _of_kind(groups: Iterable[CheckedGroup], *, in_print: bool) -> Iterator[CheckedGroup]:
-    """Groups of the checks of one kind."""
-    for group in groups:
-        if checks := tuple(check for check in group.checks if check.is_in_print == in_print):
-            yield replace(group, checks=checks)
 
 
 def _is_whole(reading: Reading) -> bool:

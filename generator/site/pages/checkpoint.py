@@ -27,6 +27,7 @@ from generator.contracts import (
     Scheme,
     names,
     paper_address,
+    untyped,
 )
 from generator.site import in_use as use
 from generator.site import relatives
@@ -257,7 +258,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterato
     }
     figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
     path = f"checkpoints/{outcome.checkpoint.slug}.md"
-    yield Page(path, "checkpoint.md.jinja", context, figures, card)
+    yield Page(path, untyped("checkpoint.md.jinja", context), figures, card)
     if linked:
         beside = {
             "outcome": outcome,
@@ -265,7 +266,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterato
             "linked": linked,
             "groups": list(_side_by_side(atlas, linked)),
         }
-        yield Page(f"{outline.page_beside}.md", "layers.md.jinja", beside, card=card)
+        yield Page(f"{outline.page_beside}.md", untyped("layers.md.jinja", beside), card=card)
 
 
 def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
@@ -296,9 +297,8 @@ def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
 
 
 def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
-    for scheme, group in groupby(
-        sorted(linked, key=lambda chapter: chapter.scheme.order), key=lambda chapter: chapter.scheme
-    ):
+    ordered = sorted(linked, key=lambda chapter: atlas.schemes.index(chapter.scheme))
+    for scheme, group in groupby(ordered, key=lambda chapter: chapter.scheme):
         chapters = tuple(group)
         reasons: dict[str, dict[str, None]] = {}
         for chapter in chapters:

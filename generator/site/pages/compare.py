@@ -5,7 +5,7 @@ of some pairs instead.
 from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
 
-from generator.contracts import Analysis, Atlas, Figure, Page, PageKind
+from generator.contracts import Analysis, Atlas, Figure, Page, PageKind, untyped
 from generator.site.compare.presets import presets
 from generator.site.pictures.colours import Member, distinct
 
@@ -32,7 +32,7 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
     context = {"count": len(members), "presets": presets(atlas), "groups": groups}
     figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
-    return [Page("compare.md", "compare.md.jinja", context, figures)]
+    return [Page("compare.md", untyped("compare.md.jinja", context), figures)]
 
 
 def _neighbours(analysis: Analysis, members: list[Member]) -> Iterator[tuple[Member, Member]]:

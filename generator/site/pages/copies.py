@@ -5,7 +5,7 @@ does.
 from dataclasses import dataclass
 
 from generator.checkpoints import sources
-from generator.contracts import Atlas, Copy, Outcome, Page, PageKind, Source, discovery
+from generator.contracts import Atlas, Copy, Outcome, Page, PageKind, Source, discovery, untyped
 from generator.site.pictures import badges
 
 
@@ -29,7 +29,7 @@ def pages(atlas: Atlas) -> list[Page]:
         if (copy := outcome.copy)
     ]
     context = {"rows": rows, "address": atlas.address}
-    return [Page("copies.md", "copies.md.jinja", context)]
+    return [Page("copies.md", untyped("copies.md.jinja", context))]
 
 
 def _original(copy: Copy, outcomes: dict[str, Outcome]) -> tuple[str, str]:

@@ -4,7 +4,7 @@ of every array and metric.
 
 from markupsafe import Markup
 
-from generator.contracts import Analysis, Atlas, Page, PageKind, Result
+from generator.contracts import Analysis, Atlas, Page, PageKind, Result, untyped
 from generator.site.data import dataset
 
 
@@ -14,8 +14,8 @@ def pages(atlas: Atlas) -> list[Page]:
     described = Markup(dataset.described(atlas))  # noqa: S704 (JSON without markup)
     context = {"described": described}
     return [
-        Page("data/index.md", "data_files.md.jinja", context),
-        Page("data/arrays.md", "data_arrays.md.jinja", {"metrics_by_analysis": metrics}),
+        Page("data/index.md", untyped("data_files.md.jinja", context)),
+        Page("data/arrays.md", untyped("data_arrays.md.jinja", {"metrics_by_analysis": metrics})),
     ]
 
 

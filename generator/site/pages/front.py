@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
+from generator.contracts import (
+    Atlas,
+    Figure,
+    Finding,
+    Outcome,
+    Page,
+    PageKind,
+    Reading,
+    Scheme,
+    untyped,
+)
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline, applicable, figures_of
 from generator.site.rankings.peers import peers_of
@@ -83,7 +93,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "listed": len(atlas.outcomes),
         "versions": atlas.versions,
     }
-    return [Page("index.md", "index.md.jinja", context)]
+    return [Page("index.md", untyped("index.md.jinja", context))]
 
 
 def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:

@@ -16,7 +16,7 @@ from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
 from generator.checkpoints.list_row import BESIDE, UseRow, row_model
 from generator.checkpoints.model.table_names import NAMES
-from generator.contracts import Atlas, Page, PageKind, Source, discovery
+from generator.contracts import Atlas, Page, PageKind, Source, discovery, untyped
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
 from generator.site.html.escape import literal
@@ -72,11 +72,17 @@ def pages(atlas: Atlas) -> list[Page]:
         "most_depth": MOST_DEPTH,
     }
     return [
-        Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
-        Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
-        Page("guide/rules.md", "guide_rules.md.jinja", {"rules": atlas.rules}),
-        Page("guide/tensor-names.md", "guide_tensor_names.md.jinja", {"names": NAMES}),
-        Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context(atlas)),
+        Page("guide/configuration.md", untyped("guide_configuration.md.jinja", listed)),
+        Page(
+            "guide/command-line.md",
+            untyped("guide_command_line.md.jinja", {"commands": atlas.commands}),
+        ),
+        Page("guide/rules.md", untyped("guide_rules.md.jinja", {"rules": atlas.rules})),
+        Page("guide/tensor-names.md", untyped("guide_tensor_names.md.jinja", {"names": NAMES})),
+        Page(
+            "guide/data-schema.md",
+            untyped("guide_data_schema.md.jinja", data_schema_context(atlas)),
+        ),
     ]
 
 

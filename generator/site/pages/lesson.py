@@ -1,6 +1,6 @@
 """A lesson in five steps, with numbers of the checkpoints of this atlas."""
 
-from generator.contracts import Atlas, Page, PageKind
+from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
 from generator.site.data import lesson as lesson_data
 from generator.site.in_use import story
@@ -9,11 +9,11 @@ WORDS = Words("words/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.
 
 STEPS = (
-    ("index", "Order", WORDS("index")),
-    ("tables", "Tables", WORDS("tables")),
-    ("rotations", "Waves and rotations", WORDS("rotations")),
-    ("biases", "Biases", WORDS("biases")),
-    ("training", "What models learn", WORDS("training")),
+    ("index", "Order"),
+    ("tables", "Tables"),
+    ("rotations", "Waves and rotations"),
+    ("biases", "Biases"),
+    ("training", "What models learn"),
 )
 
 
@@ -21,21 +21,24 @@ def pages(atlas: Atlas) -> list[Page]:
     """One page for each step."""
     lesson = lesson_data.of(atlas)
     in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
+    steps = [(name, short, WORDS(name)) for name, short in STEPS]
     return [
         Page(
             f"learn/{name}.md",
-            f"lesson_{name}.md.jinja",
-            {
-                "steps": STEPS,
-                "number": number,
-                "title": title,
-                "lesson": lesson,
-                "runs": atlas.runs[:1],
-                "in_use": in_use,
-            },
+            untyped(
+                f"lesson_{name}.md.jinja",
+                {
+                    "steps": steps,
+                    "number": number,
+                    "title": title,
+                    "lesson": lesson,
+                    "runs": atlas.runs[:1],
+                    "in_use": in_use,
+                },
+            ),
             (in_use.figure,) if in_use and in_use.figure and name == STEPS[-1][0] else (),
         )
-        for number, (name, _, title) in enumerate(STEPS)
+        for number, (name, _, title) in enumerate(steps)
     ]
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, untyped
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import (
@@ -125,8 +125,10 @@ def pages(atlas: Atlas) -> list[Page]:
             [] if cut else [member for index, member in enumerate(encodings) if index not in shapes]
         ),
     }
-    map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
-    return [Page("map.md", "map.md.jinja", context), *map_of_tables]
+    map_of_tables = (
+        [Page("map/tables.md", untyped("map_tables.md.jinja", context))] if tables else []
+    )
+    return [Page("map.md", untyped("map.md.jinja", context)), *map_of_tables]
 
 
 def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:

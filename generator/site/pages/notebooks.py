@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Outcome, Page, PageKind, Reading, Result
+from generator.contracts import Atlas, Figure, Outcome, Page, PageKind, Reading, Result, untyped
 from generator.encodings import Form, OffsetBias, PositionTable
 from generator.site.outline import Outline, figures_of
 
@@ -45,7 +45,7 @@ MODELS = {
 def pages(atlas: Atlas) -> list[Page]:
     """The page, with the encoding that stands for each model; None where no other can."""
     shown = {name: _shown(atlas, model) for name, model in MODELS.items()}
-    return [Page("learn/notebooks.md", "notebooks.md.jinja", shown)]
+    return [Page("learn/notebooks.md", untyped("notebooks.md.jinja", shown))]
 
 
 def _shown(atlas: Atlas, model: NotebookModel) -> Shown | None:

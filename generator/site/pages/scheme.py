@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme, untyped
 from generator.site import search_names
 from generator.site.outline import addresses_of
 from generator.site.pictures import cards, scheme_pictures
@@ -30,7 +30,9 @@ def _index(atlas: Atlas) -> Page:
         for key, words in PLACES.items()
     ]
     beside = [one for one in ways if not one.scheme.tells_position]
-    return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
+    return Page(
+        "schemes/index.md", untyped("schemes.md.jinja", {"places": places, "beside": beside})
+    )
 
 
 def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
@@ -56,7 +58,7 @@ def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
         ],
     }
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
-    return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
+    return Page(f"schemes/{scheme.key}.md", untyped("scheme.md.jinja", context), (picture,), card)
 
 
 def _ranges(atlas: Atlas, users: Sequence[tuple[Outcome, Reading]]) -> list[tuple[Column, Ranking]]:

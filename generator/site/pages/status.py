@@ -4,7 +4,7 @@ checkpoints have no pages, are in a table of their own.
 
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Ending, Outcome, Page, PageKind, Run
+from generator.contracts import Atlas, Ending, Outcome, Page, PageKind, Run, untyped
 from generator.site.runs.findings import reasons
 from generator.text import short
 
@@ -73,7 +73,7 @@ def pages(atlas: Atlas) -> list[Page]:
         ],
         "total_runs": len(atlas.runs),
     }
-    return [Page("status.md", "status.md.jinja", context)]
+    return [Page("status.md", untyped("status.md.jinja", context))]
 
 
 PAGE = PageKind("status", pages)

@@ -2,7 +2,7 @@
 all.
 """
 
-from generator.contracts import Atlas, Outcome, Page, PageKind
+from generator.contracts import Atlas, Outcome, Page, PageKind, untyped
 from generator.site.in_use import measured, path_of, readers, story
 
 
@@ -23,14 +23,14 @@ def _page(atlas: Atlas, outcome: Outcome) -> Page:
         "many": len({section.part for section in sections}) > 1,
     }
     figures = tuple(figure for section in applicable for figure in section.figures)
-    return Page(f"{path_of(outcome)}.md", "use.md.jinja", context, figures)
+    return Page(f"{path_of(outcome)}.md", untyped("use.md.jinja", context), figures)
 
 
 def _story(atlas: Atlas) -> Page:
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
     context = {"across": across, "readers": readers(atlas)}
-    return Page("use.md", "uses.md.jinja", context, figures)
+    return Page("use.md", untyped("uses.md.jinja", context), figures)
 
 
 PAGE = PageKind("trained_models", pages)

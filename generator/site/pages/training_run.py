@@ -16,6 +16,7 @@ from generator.contracts import (
     RunUse,
     Scheme,
     paper_address,
+    untyped,
 )
 from generator.contracts.words import Words
 from generator.site.runs.data import path_of
@@ -72,7 +73,9 @@ def _index(atlas: Atlas) -> Page:
     }
     beside = side_by_side(atlas.runs, main)
     return Page(
-        "runs/index.md", "runs.md.jinja", {"runs": atlas.runs, "beside": beside}, beside.figures
+        "runs/index.md",
+        untyped("runs.md.jinja", {"runs": atlas.runs, "beside": beside}),
+        beside.figures,
     )
 
 
@@ -95,8 +98,7 @@ def _page(atlas: Atlas, run: Run) -> Page:
     }
     return Page(
         f"runs/{run.slug}.md",
-        "run.md.jinja",
-        context,
+        untyped("run.md.jinja", context),
         (
             *(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
             *(figure for _, figure in uses if figure),

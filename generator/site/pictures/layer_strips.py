@@ -9,25 +9,15 @@ from itertools import groupby
 
 from generator.checkpoints.model.origins import rotation_in_words
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
+from generator.contracts.layer_map import LIMITED
 from generator.contracts.words import Words
 from generator.figures.style import REFERENCE, SERIES
-from generator.text import enumerated, pattern, plural
+from generator.text import pattern
 
 WORDS = Words("words/layers.jinja")
-ALL = "see all positions"
 NOTHING, UNKNOWN = "none here", "unknown"
-AT_INPUT = WORDS("at_input")
-MIXERS: Mapping[Mixer, str] = {
-    "full": "attention to all positions",
-    "sliding": "sliding-window attention",
-    "chunked": "chunked attention",
-    "sparse": "attention to selected positions",
-    "compressed": "attention to compressed positions",
-    "recurrent": "recurrent state",
-    "convolution": "convolution",
-    "fourier": "Fourier transform",
-    "none": "no mixing of positions",
-}
+# Other ways of mixing than attention to all positions alone.
+OTHERS = frozenset({"sliding", "chunked", "sparse", "compressed", "recurrent"})
 # The colour of a layer on every page, by what its first way of mixing is.
 KINDS: Mapping[Mixer, str] = {
     "full": "full",
@@ -48,13 +38,6 @@ COLOURS: Mapping[str, str] = {
     "sparse": SERIES[4],
     "other": SERIES[6],
     "none": REFERENCE,
-}
-BARE = "without rotation or bias"
-WITHOUT_ATTENTION: Mapping[Mixer, str] = {
-    "recurrent": "keep a recurrent state",
-    "convolution": "mix by a convolution",
-    "fourier": "mix by a Fourier transform",
-    "none": "mix no positions",
 }
 
 
@@ -153,10 +136,8 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
 def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     acting = _described(first, texts)
-    nothing = AT_INPUT if first.at_input else NOTHING
+    nothing = WORDS("at_input") if first.at_input else NOTHING
     encodings = None if acting is None else acting or (nothing,)
-    words = " and ".join(MIXERS[mixer] for mixer in first.mixers)
-    mixing = f"{words} ({_details(first)})" if _details(first) else words
     before, after = (
         "" if first.mixers == ("none",) else _reach(distance)
         for distance in (first.before, first.after)
@@ -164,27 +145,17 @@ def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     if first.is_of_unknown_width:
         before, after = UNKNOWN, after if first.after == 0 else UNKNOWN
     is_bare = first.attends and acting == () and not first.at_input
-    does = _singular(_does(first))
     return LayerGroup(
         KINDS[first.mixers[0]],
         is_bare,
-        f"{does}, {BARE}" if is_bare else does,
+        _does(first, is_one=True, is_bare=is_bare),
         len(layers),
         pattern([layer.index for layer in layers]),
-        mixing,
+        WORDS("mixing", layer=first),
         before,
         after,
         encodings,
     )
-
-
-def _details(layer: Layer) -> str:
-    """The kind of a layer that chooses or compresses keys, with how many; "" for any other."""
-    if not {"sparse", "compressed"}.intersection(layer.mixers):
-        return ""
-    each = f" of {layer.positions_per_key:,} positions each" if layer.positions_per_key else ""
-    chosen = f"up to {layer.chosen:,} keys{each}" if layer.chosen else f"keys{each}" * bool(each)
-    return ", ".join(text for text in (layer.type, chosen) if text)
 
 
 def _described(layer: Layer, texts: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -207,49 +178,19 @@ def _finding(layers: Sequence[Layer]) -> str:
     """A sentence on how far the layers of a stack see and which have no encoding; "" where all
     attend to all positions alike.
     """
-    counts = Counter(_does(layer) for layer in layers)
     unencoded = sum(layer.attends and layer.encodings == () for layer in layers)
-    is_mixed = 0 < unencoded < sum(layer.attends for layer in layers)
-    if set(counts) == {ALL} and not is_mixed:
+    n_bare = unencoded if unencoded < sum(layer.attends for layer in layers) else 0
+    if not n_bare and all(layer.attends and OTHERS.isdisjoint(layer.mixers) for layer in layers):
         return ""
-    n_layers = plural(len(layers), "layer")
-    lists = enumerated(
-        [
-            f"{count} {_singular(what) if count == 1 else what}"
-            for what, count in counts.most_common()
-        ]
-    )
-    rest = (
-        f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention {BARE}" if is_mixed else ""
-    )
-    return (
-        f"Of {n_layers}, {lists}{rest}."
-        if len(counts) > 1
-        else f"{'All' if len(layers) > 1 else 'Its'} {n_layers} {lists.partition(' ')[2]}{rest}."
-    )
+    counts = Counter(_does(layer) for layer in layers).most_common()
+    alone = {_does(layer): _does(layer, is_one=True) for layer in layers}
+    kinds = [(count, alone[does] if count == 1 else does) for does, count in counts]
+    return WORDS("finding", n_layers=len(layers), kinds=kinds, n_bare=n_bare)
 
 
-def _singular(predicate: str) -> str:
-    verb, _, rest = predicate.replace("their", "its").partition(" ")
-    return f"{verb}{'es' if verb == 'mix' else 's'} {rest}"
-
-
-def _does(layer: Layer) -> str:
-    """What a layer does, as the predicate of a sentence in the plural."""
-    if not layer.attends:
-        return WITHOUT_ATTENTION[layer.mixers[0]]
-    if "sparse" in layer.mixers:
-        return f"select up to {layer.chosen:,} keys" if layer.chosen else "select their keys"
-    if "compressed" in layer.mixers:
-        return WORDS("compressed_keys")
-    limits = {
-        "sliding": "see a window of {:,} positions",
-        "chunked": "see chunks of {:,} positions",
-    }
-    mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
-    ahead = 0 if mixer == "chunked" else layer.after or 0
-    if layer.is_of_unknown_width:
-        return WORDS("unknown_window")
-    size = None if layer.before is None else layer.before + 1 + ahead
-    seen = ALL if mixer is None or size is None else limits[mixer].format(size)
-    return f"{seen} alongside a recurrent state" if "recurrent" in layer.mixers else seen
+def _does(layer: Layer, *, is_one: bool = False, is_bare: bool = False) -> str:
+    """What layers do, or one of them does, as the predicate of a sentence."""
+    limit = None
+    if layer.before is not None and not LIMITED.isdisjoint(layer.mixers):
+        limit = layer.before + 1 + (0 if "chunked" in layer.mixers else layer.after or 0)
+    return WORDS("does", layer=layer, limit=limit, is_one=is_one, is_bare=is_bare)

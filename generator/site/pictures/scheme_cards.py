@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Scheme
 from generator.figures.style import SEQUENTIAL, STOPS
 from generator.numerics.arrays import Array
+from generator.site.pictures.scheme_pictures import picture_of
 
 COLOURS = STOPS[SEQUENTIAL].split()
 OVERLAP = 1.04  # of the height of a row, without which seams show between rows
@@ -19,7 +20,8 @@ def path(scheme: Scheme) -> str:
 
 def card(scheme: Scheme) -> bytes:
     """The card of a scheme, as a square SVG."""
-    values = scheme.picture.card(scheme.picture.numbers()).astype(np.float64)
+    picture = picture_of(scheme)
+    values = picture.card(picture.numbers()).astype(np.float64)
     rows, columns = values.shape
     levels = _levels(values)
     lines: dict[int, str] = {}

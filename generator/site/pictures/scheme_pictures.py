@@ -2,23 +2,31 @@
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from generator.contracts import Figure, FigureSpec, Numbers, Results, Scheme
+from generator import schemes
+from generator.contracts import Figure, FigureSpec, Numbers, Picture, Results, Scheme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 
+def picture_of(scheme: Scheme) -> Picture:
+    """The picture of a scheme, from the module beside it."""
+    picture: Picture = import_module(f"{schemes.__name__}.{scheme.key}.picture").PICTURE
+    return picture
+
+
 def figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
-    picture, numbers = scheme.picture, scheme.picture.numbers()
+    picture, alt = picture_of(scheme), scheme.words("picture_alt")
     spec = FigureSpec(
         "picture",
-        picture.caption,
-        picture.how_to_read,
-        alt=lambda _: picture.alt,
-        draw=partial(_draw, picture.draw, numbers),
+        scheme.words("picture_caption"),
+        scheme.words("picture_how_to_read"),
+        alt=lambda _: alt,
+        draw=partial(_draw, picture.draw, picture.numbers()),
         python=(
             "for place, (name, values) in enumerate(arrays.items(), 1):\n"
             "    plt.subplot(1, len(arrays), place, title=name)\n"
@@ -28,7 +36,7 @@ def figure(scheme: Scheme) -> Figure:
     return Figure(
         f"figures/schemes/{scheme.key}",
         spec,
-        picture.alt,
+        alt,
         f"data/schemes/{scheme.key}.npz",
         cache_key=(scheme.key,),
     )

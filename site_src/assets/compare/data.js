@@ -23,18 +23,13 @@
     const data = (arrived, suffix = "") => atlas.fetched(atlas.addressOf(`data/compare/${name}${suffix}.js`), arrived, name);
     const wanted = [data(records)];
     if (count > atlas.catalogue.windows[0]) wanted.push(data(longer, "-windows"));
-    return Promise.all(wanted).then(([record, windows = {}]) => {
-      const longest = Object.keys(windows)
-        .map(Number)
-        .filter((positions) => positions <= count);
-      return { ...unpack(name, record), shown: longest.length ? kernels(windows[Math.max(...longest)]) : kernels(record.kernels) };
+    return Promise.all(wanted).then(([{ kernels: packed, curve, lines, metrics }, windows = {}]) => {
+      const fitting = Object.keys(windows).filter((positions) => positions <= count);
+      const [{ quantity, heads }, first] = [packed, kernels(packed)];
+      const shown = fitting.length ? kernels(windows[Math.max(...fitting)]) : first;
+      return { ...atlas.byName.get(name), quantity, heads, first, shown, curve, lines, metrics };
     });
   };
-
-  function unpack(name, record) {
-    const { quantity, heads } = record.kernels;
-    return { ...atlas.byName.get(name), quantity, heads, first: kernels(record.kernels), curve: record.curve, lines: record.lines, metrics: record.metrics };
-  }
 
   /* { n, block, positions, stored, shape }: n × n pictures of so many positions, in blocks of so many. */
   function kernels({ n, block, columns, stored, shape }) {

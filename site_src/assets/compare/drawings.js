@@ -80,14 +80,8 @@
       y: line.y,
       ...atlas.styleOf(line.index),
       width: 1.5,
-      alpha: 1,
-      marker: null,
-      size: 0,
-      hollow: false,
-      steps: false,
       name: line.title,
       series,
-      aside: false,
     }));
     const axis = (values, { label, scale }, margin) => ({ label, scale, limits: limitsOf(values, scale, margin), ticks: null });
     const places = lines.flatMap((line) => Array.from(atlas.places(line.x)));

@@ -13,6 +13,7 @@
   let longest = 0; // index of the picture with the most positions
   let round = 0;
   let held = false; // whether a finger or a button is down
+  let timer;
 
   function start() {
     if (!atlas.catalogue || atlas.catalogue.encodings.length < 2) return;
@@ -287,14 +288,9 @@
   }
 
   /* Write the view into the address, when nothing has moved for a while and nothing is held. */
-  const remember = later(() => (held ? remember() : history.replaceState(null, "", written())));
-
-  function later(action) {
-    let timer;
-    return () => {
-      clearTimeout(timer);
-      timer = setTimeout(action, QUIET);
-    };
+  function remember() {
+    clearTimeout(timer);
+    timer = setTimeout(() => (held ? remember() : history.replaceState(null, "", written())), QUIET);
   }
 
   function number(id) {

@@ -109,22 +109,15 @@
       leave(state);
       return true;
     }
-    if (atlas.isCurve(panel)) {
-      const arrow = ARROWS[event.key];
-      if (!arrow) return false;
-      atlas.turned(state, clamped(state.turn[0] + STEP * arrow[0], state.turn[1] + STEP * arrow[1]));
-      state.ended(state.turn);
-      return true;
-    }
-    if (event.key === "+" || event.key === "=") return (nearer(state, panel, 0.5), true);
-    if (event.key === "-") return (nearer(state, panel, 2), true);
-    const arrow = ARROWS[event.key];
-    if (!arrow) return false;
-    step(
-      state,
-      panel,
-      arrow.map((part) => part * (event.shiftKey ? 10 : 1)),
-    );
+    const turns = atlas.isCurve(panel);
+    if (!turns && (event.key === "+" || event.key === "=")) return (nearer(state, panel, 0.5), true);
+    if (!turns && event.key === "-") return (nearer(state, panel, 2), true);
+    if (!(event.key in ARROWS)) return false;
+    const [across, down] = ARROWS[event.key];
+    const many = event.shiftKey ? 10 : 1;
+    if (!turns) return (step(state, panel, [many * across, many * down]), true);
+    atlas.turned(state, clamped(state.turn[0] + STEP * across, state.turn[1] + STEP * down));
+    state.ended(state.turn);
     return true;
   }
 

@@ -65,15 +65,12 @@
   atlas.colormap = (stops) => {
     if (!colormaps.has(stops)) {
       const colours = stops.split(" ").map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
-      const shade = (index) => {
+      const shade = (_, index) => {
         const place = (index / (SHADES - 1)) * (colours.length - 1);
         const before = Math.min(Math.floor(place), colours.length - 2);
         return colours[before].map((part, channel) => Math.round(part + (place - before) * (colours[before + 1][channel] - part)));
       };
-      colormaps.set(
-        stops,
-        Array.from({ length: SHADES }, (_, index) => shade(index)),
-      );
+      colormaps.set(stops, Array.from({ length: SHADES }, shade));
     }
     return colormaps.get(stops);
   };

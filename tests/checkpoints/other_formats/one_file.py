@@ -34,5 +34,5 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
 
 
 FORMAT = FileFormat(
-    key="one_file", order=8, names=("*.one",), suffixes=(".one",), open=open_weights, texts=texts
+    key="one_file", names=("*.one",), suffixes=(".one",), open=open_weights, texts=texts
 )

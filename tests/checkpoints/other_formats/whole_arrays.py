@@ -26,7 +26,6 @@ def _stored(file: WeightsFile, name: str, array: Array) -> StoredTensor:
 
 FORMAT = FileFormat(
     key="whole_arrays",
-    order=9,
     names=("model.arrays", "arrays/*.arrays"),
     suffixes=(".arrays",),
     open=open_weights,

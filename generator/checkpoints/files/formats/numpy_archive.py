@@ -54,7 +54,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 FORMAT = FileFormat(
     key="numpy_archive",
-    order=5,
+    after="onnx",
     names=("model.npz", "weights.npz"),
     suffixes=(".npz",),
     begins=re.compile(rb"PK\x03\x04.{26}[^\0]{1,200}?\.npy", re.DOTALL),

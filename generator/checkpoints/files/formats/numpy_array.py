@@ -10,7 +10,9 @@ import numpy as np
 from generator.checkpoints.files.tensors import dtype_name, of_array
 from generator.checkpoints.model.position_tables import NAME
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.contracts.words import Words
 
+NOTES = Words("words/notes.jinja")
 TABLE = "position_embeddings"
 
 
@@ -26,13 +28,12 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     tensor = of_array(lambda: np.asarray(mapped), header, f"{file.where}: {name}")
     if mapped.ndim != 2 or NAME.search(name):
         return {name: tensor}
-    note = f"{file.name} contains one matrix without a name, whose rows are taken as positions."
-    return {TABLE: replace(tensor, notes=lambda: (note,))}
+    return {TABLE: replace(tensor, notes=lambda: (NOTES("unnamed_matrix", file=file.name),))}
 
 
 FORMAT = FileFormat(
     key="numpy_array",
-    order=6,
+    after="numpy_archive",
     names=(),
     suffixes=(".npy",),
     begins=re.compile(rb"\x93NUMPY"),

@@ -105,7 +105,6 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
 FORMAT = FileFormat(
     key="safetensors",
-    order=1,
     names=(INDEX, "model.safetensors", *VARIANTS),
     suffixes=(".safetensors", ".safetensors.index.json"),
     begins=re.compile(rb".{4}\0{4}\s*\{", re.DOTALL),

@@ -116,7 +116,7 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
 
 FORMAT = FileFormat(
     key="torch_pickle",
-    order=2,
+    after="safetensors",
     names=(
         "pytorch_model.bin",
         INDEX,

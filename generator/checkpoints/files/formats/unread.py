@@ -101,7 +101,7 @@ def _base(file: WeightsFile) -> str:
 
 FORMAT = FileFormat(
     key="unread",
-    order=99,
+    after="numpy_array",
     names=tuple(pattern for pattern in KINDS if pattern not in ANY_DATA),
     suffixes=tuple(pattern.removeprefix("*") for pattern in ANY_DATA),
     begins=re.compile(rb'\s*\{\s*"schemaVersion"'),

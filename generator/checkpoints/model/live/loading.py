@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.resolved import (
     MOST_SHOWN,
     given,
     is_known,
     quietly,
-    resolved,
 )
-from generator.contracts import ModelConfig
+from generator.contracts import Resolved
 from generator.errors import NotApplicableError, RowError
 from generator.libraries import import_transformers
 from generator.numerics.arrays import Floats
@@ -64,7 +62,7 @@ def load(files: FolderFiles, most_parameters: int) -> Any:
     errors: RowError where transformers makes none, or where a tensor that matters is missing or
         left over, which it names
     """
-    settings = _settings(files.config)
+    settings = _settings(files.resolved)
     if not files.tensors:
         raise RowError(f"{files.where}: there are no weights; expected those of a trained model")
     _check_size(files, files.tensors, most_parameters)
@@ -89,7 +87,7 @@ def load_first_layer(
     words: name of the tensor of all words
     errors: RowError as ``load``
     """
-    settings = _settings(files.config)
+    settings = _settings(files.resolved)
     model_class = import_transformers().MODEL_MAPPING[type(settings)]
     _shorten(settings)
     for section in _sections(settings):
@@ -143,21 +141,21 @@ def untrained(model: Any, seed: int) -> Any:
     return fresh.to(model.dtype).eval()
 
 
-def _settings(config: ModelConfig) -> Any:
+def _settings(resolved: Resolved) -> Any:
     """The config object of a family.
 
     errors: RowError
     """
-    whole = resolved(config)
-    if whole.refused:
-        raise RowError(f"{config.where}: transformers refuses its config ({whole.refused})")
+    config = resolved.given
+    if resolved.refused:
+        raise RowError(f"{config.where}: transformers refuses its config ({resolved.refused})")
     if not is_known(config.family):
         raise RowError(
             f"{config.where}: transformers has no model of the type {config.family!r:.60}, and"
             " remote code is never run"
         )
     with quietly():
-        asked = given(translated(config).settings)
+        asked = given(resolved.readable.settings)
         settings = import_transformers().CONFIG_MAPPING[config.family](**asked)
     settings._attn_implementation = "eager"  # Other ways return no attention.
     return settings

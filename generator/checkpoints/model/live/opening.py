@@ -12,7 +12,6 @@ from generator.checkpoints.model.input_layer import word_tensor
 from generator.checkpoints.model.live.loading import load, load_first_layer
 from generator.checkpoints.model.live.stack import SOUND, LiveStack, has_two_sides, most_positions
 from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
-from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint, UseOptions
 from generator.contracts.checkpoints import MOST_PARAMETERS
 from generator.errors import NotApplicableError, RowError
@@ -49,7 +48,7 @@ def first_layers(
     ids = np.random.default_rng(options.seed).choice(
         words.words, min(MOST_WORDS, len(words.words)), replace=False
     )
-    config, size = resolved(files.config).config, files.tensors[name].shape[0]
+    config, size = files.resolved.config, files.tensors[name].shape[0]
     start = config.integer("decoder_start_token_id")
     starts = [start] if start is not None and 0 <= start < size else []
     # Some families count positions from the id of padding, whose place stays before the words.

@@ -9,7 +9,6 @@ import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import tokenizer_of
-from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Checkpoint
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
@@ -139,7 +138,7 @@ def _of_tokenizer(tokenizer: Any, files: FolderFiles, size: int) -> Vocabulary:
     plain = sorted(index for token, index in ids.items() if PLAIN.fullmatch(token))
     before, after = _around(tokenizer)
     if not before and not after:
-        first = resolved(files.config).config.integer("bos_token_id")
+        first = files.resolved.config.integer("bos_token_id")
         before = (first,) if first is not None and 0 <= first < size else ()
     return Vocabulary(
         _enough(marked or plain),
@@ -174,7 +173,7 @@ def _of_numbers(files: FolderFiles, checkpoint: Checkpoint, size: int) -> Vocabu
     """Without any file of tokens: all ids but the special ones of the config. A sentence of ids in
     the row shows what begins and ends a text.
     """
-    config = resolved(files.config).config
+    config = files.resolved.config
     named = {
         name: number
         for name in SPECIAL

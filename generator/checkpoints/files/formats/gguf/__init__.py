@@ -140,7 +140,7 @@ def _headers(file: WeightsFile) -> Mapping[str, Header]:
 
 FORMAT = FileFormat(
     key="gguf",
-    order=3,
+    after="torch_pickle",
     # mmproj-*.gguf, an encoder of images beside a model, comes last.
     names=("[!m]*.gguf", "m[!m]*.gguf", "mm[!p]*.gguf", "*.gguf"),
     suffixes=(".gguf",),

@@ -8,10 +8,11 @@ import numpy as np
 
 from generator.checkpoints.files.tensors import READABLE, decode
 from generator.contracts import Storage, StoredTensor, TensorInfo
+from generator.contracts.words import Words
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.text import significant
 
+NOTES = Words("words/notes.jinja")
 SMALL = {"I8": "<i1", "I16": "<i2"}
 # Values with a scale of their own within a block, where these are fewer than the block has
 # (ggml-common.h of ggml).
@@ -79,14 +80,8 @@ def step_note(numbers: Floats, kind: str) -> str:
         differences = np.diff(ordered, axis=1)
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=1)
     steps = smallest[np.isfinite(smallest)]
-    stored = f"Stored as {kind}, in blocks of {block} values that share a scale"
-    if not steps.size:
-        return f"{stored}."
-    step = significant(float(np.median(steps)), 3)
-    return (
-        f"{stored}. Two values of a block are equal or differ by at least {step} (median over"
-        " blocks), because the file rounds away finer differences."
-    )
+    step = float(np.median(steps)) if steps.size else None
+    return NOTES("blocks", kind=kind, size=block, step=step)
 
 
 def scaled_block(kind: str) -> int:

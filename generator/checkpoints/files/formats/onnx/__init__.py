@@ -106,7 +106,7 @@ def files(file: WeightsFile) -> set[str]:
 
 FORMAT = FileFormat(
     key="onnx",
-    order=4,
+    after="gguf",
     names=(*(f"{folder}{name}" for name in NAMES for folder in ("", "onnx/")),),
     suffixes=(".onnx",),
     open=open_weights,

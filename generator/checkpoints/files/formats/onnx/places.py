@@ -18,9 +18,11 @@ from generator.checkpoints.files.formats.onnx.sums import position_table
 from generator.checkpoints.files.formats.onnx.windows import window_biases
 from generator.checkpoints.model.position_tables import NAME
 from generator.contracts import StoredTensor
+from generator.contracts.words import Words
 from generator.numerics.arrays import Floats
 from generator.text import short, visible
 
+NOTES = Words("words/notes.jinja")
 # onnx::Add_12, /model/Constant_5_output_0, val_17 and 314, as against encoder.layer.0.bias.
 OF_EXPORTERS = re.compile(r"::|/|^[^.]+$")
 
@@ -69,10 +71,4 @@ def _read(graph: Graph, tensors: Mapping[str, StoredTensor], name: str) -> Float
 
 
 def _notes(tensor: StoredTensor, place: TensorPlace, name: str) -> tuple[str, ...]:
-    return (
-        (
-            f"Identified by its place in the graph, {place.role}. The file calls it"
-            f" “{visible(short(name))}”."
-        ),
-        *tensor.notes(),
-    )
+    return NOTES("by_place", role=place.role, name=visible(short(name))), *tensor.notes()

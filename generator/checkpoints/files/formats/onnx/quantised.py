@@ -13,10 +13,11 @@ import numpy as np
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, integer
 from generator.checkpoints.files.formats.onnx.proto_tensors import whole_numbers
 from generator.contracts import StoredTensor
+from generator.contracts.words import Words
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.text import significant
 
+NOTES = Words("words/notes.jinja")
 # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
 SUFFIX = "_quantized"
 INTEGERS = frozenset({"U8", "I8", "U16", "I16", "I32", "U4", "I4"})
@@ -188,18 +189,7 @@ def _spread(
 
 
 def _step_note(scales: Floats, dtype: str) -> str:
-    bits = dtype[1:]
     sizes = np.abs(scales[np.isfinite(scales)])
-    if scales.size == 1:
-        return (
-            f"The values are quantised to {bits} bits each, as multiples of"
-            f" {significant(float(sizes.max(initial=0.0)), 3)}."
-        )
-    middle, largest = (
-        significant(float(size), 3)
-        for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0))
-    )
-    return (
-        f"The values are quantised to {bits} bits each, as multiples of several step sizes"
-        f" (median {middle}, largest {largest})."
-    )
+    middle = float(np.median(sizes)) if sizes.size else 0.0
+    largest = float(sizes.max(initial=0.0))
+    return NOTES("steps", bits=dtype[1:], count=scales.size, middle=middle, largest=largest)

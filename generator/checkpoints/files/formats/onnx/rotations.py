@@ -10,16 +10,16 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
+from generator.contracts.words import Words
 from generator.numerics.arrays import Floats
-from generator.text import enumerated, plural
 
 GROUPED = "GroupQueryAttention"
 TURN_MOVES = MOVES | {"Gather", "Transpose", "Concat"}
 MOST_NUMBERS = 2**24  # Of a table of cosines; 131,072 positions of 64 pairs have 8 million.
 TOLERANCE = 2e-3  # cos² + sin² = 1, rounded to half precision.
 MOST_STEPS = 8
-CACHED = "as {} by which queries and keys are multiplied"
-FREQUENCIES = "as the numbers by which positions are multiplied before cosine and sine"
+NOTES = Words("words/notes.jinja")
+COSINE, SINE, FREQUENCIES = "cos_cached", "sin_cached", "inv_freq"
 
 Read = Callable[[str], Floats]
 
@@ -42,19 +42,14 @@ def rotation_tensors(graph: Graph, read: Read) -> Iterator[TensorPlace]:
         if by_cosine.shape == by_sine.shape and np.all(
             np.abs(by_cosine**2 + by_sine**2 - 1.0) < TOLERANCE
         ):
-            for name, kind in ((cosine, "cos"), (sine, "sin")):
-                yield _place(
-                    graph,
-                    name,
-                    f"{kind}_cached",
-                    CACHED.format("cosines" if kind == "cos" else "sines"),
-                )
+            yield _place(graph, cosine, COSINE)
+            yield _place(graph, sine, SINE)
     frequencies = set(_frequencies(graph))
     if len(frequencies) == 1:
-        yield _place(graph, frequencies.pop(), "inv_freq", FREQUENCIES)
+        yield _place(graph, frequencies.pop(), FREQUENCIES)
 
 
-def _place(graph: Graph, tensor: str, name: str, role: str) -> TensorPlace:
+def _place(graph: Graph, tensor: str, name: str) -> TensorPlace:
     users = graph.used_by.get(tensor, ())
     scope = next((scope for node in users if (scope := scope_of(node.output[0]))), "")
     module = scope if scope.endswith("rotary_emb") else f"{scope}.rotary_emb".strip(".")
@@ -62,21 +57,21 @@ def _place(graph: Graph, tensor: str, name: str, role: str) -> TensorPlace:
     grouped = [node for node in users if node.op_type == GROUPED]
     if grouped and not {"encoder", "decoder"} & set(module.split(".")):
         module = f"decoder.{module}"
-    return TensorPlace(tensor, name, module, f"{role}{_windows(grouped)}")
+    widths = _windows(grouped)
+    role = NOTES(
+        f"as_{name}", widths=sorted(set(widths)), n_limited=len(widths), n_layers=len(grouped)
+    )
+    return TensorPlace(tensor, name, module, role)
 
 
-def _windows(nodes: Sequence[Any]) -> str:
-    """The windows that attention nodes have, as the end of a clause; "" without one."""
-    widths = [
+def _windows(nodes: Sequence[Any]) -> list[int]:
+    """The windows that attention nodes have."""
+    return [
         attribute.i
         for node in nodes
         for attribute in node.attribute
         if attribute.name == "local_window_size" and attribute.i > 0
     ]
-    if not widths:
-        return ""
-    shown = enumerated([f"{width:,}" for width in sorted(set(widths))])
-    return f", with a window of {shown} positions in {len(widths)} of {plural(len(nodes), 'layer')}"
 
 
 def _tables(graph: Graph) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
+from generator.contracts.words import Words
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -19,9 +20,7 @@ TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
-WORDS = "as the tensor added to the rows of the word table"
-PATCHES = "as the tensor added to the vectors of patches"
-RESIZED = ", resized to their grid"
+NOTES = Words("words/notes.jinja")
 
 Read = Callable[[str], Floats]
 
@@ -32,17 +31,18 @@ def position_table(graph: Graph, read: Read) -> Iterator[TensorPlace]:
 
     read: the values of a tensor
     """
-    for role, stack, starts, moves in (
-        (WORDS, "", _word_nodes(graph), WORD_MOVES),
-        (PATCHES, "vision", _patch_nodes(graph), PATCH_MOVES),
+    for stack, starts, moves in (
+        ("", _word_nodes(graph), WORD_MOVES),
+        ("vision", _patch_nodes(graph), PATCH_MOVES),
     ):
         found = {name for node in starts for name in _in_sum(graph, node, moves)}
         names = [
             name for name in found if name in graph.tensors and _has_different_rows(read, name)
         ]
         if len(names) == 1:
-            how = f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}"
-            yield TensorPlace(names[0], *_named(graph, names[0], stack), how)
+            is_resized = _is_resized(graph, names[0])
+            role = NOTES("added", of_patches=bool(stack), is_resized=is_resized)
+            yield TensorPlace(names[0], *_named(graph, names[0], stack), role)
 
 
 def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:

@@ -13,16 +13,12 @@ import numpy as np
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.contracts import StoredTensor
+from generator.contracts.words import Words
 from generator.numerics.arrays import Array, Floats
 
 LOGIT_MOVES = MOVES | {"Transpose"}
 LARGEST = 64  # Patches per side.
-ROLE = "as the tensor added before a Softmax that depends only on the offset in a square of patches"
-UNFOLDED = (
-    "The file stores a number for each head and each of the {pairs:,} pairs of patches in a window."
-    " Because pairs with the same offset have the same number, the shape and values given here are"
-    " those of the table by offset."
-)
+NOTES = Words("words/notes.jinja")
 
 Read = Callable[[str], Floats]
 
@@ -45,7 +41,8 @@ def window_biases(graph: Graph, read: Read) -> Iterator[TensorPlace]:
             scopes[found[0]].add(scope_of(softmax.output[0]))
     for name, modules in scopes.items():
         if len(modules) == 1 and modules != {""}:  # The bias of one layer, whose name is known.
-            yield TensorPlace(name, "relative_position_bias_table", min(modules), ROLE, as_table)
+            role = NOTES("bias_of_window")
+            yield TensorPlace(name, "relative_position_bias_table", min(modules), role, as_table)
 
 
 def as_table(tensor: StoredTensor) -> StoredTensor:
@@ -62,8 +59,12 @@ def as_table(tensor: StoredTensor) -> StoredTensor:
         )
 
     header = replace(tensor.header, shape=((2 * side - 1) ** 2, n_heads))
-    notes = (UNFOLDED.format(pairs=n_patches**2),)
-    return replace(tensor, header=header, decode=decode, notes=lambda: (*notes, *tensor.notes()))
+    return replace(
+        tensor,
+        header=header,
+        decode=decode,
+        notes=lambda: (NOTES("unfolded", pairs=n_patches**2), *tensor.notes()),
+    )
 
 
 def _logit_addends(graph: Graph, logits: str) -> list[str]:

@@ -5,16 +5,9 @@ in long texts.
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
-from generator.checkpoints.model.layers import layers
-from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.words import Words
 from generator.encodings import Form, Temperature
-from generator.figures.canvas import Figure
-from generator.figures.panels import logarithmic, panels
-from generator.figures.style import SERIES
 
 WORDS = Words("schemes/temperature.md.jinja")
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.
@@ -40,7 +33,9 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a setting is invalid
     """
-    found = [(stack, *rule) for stack in stacks(files.config) if (rule := _rule(stack)) is not None]
+    found = [
+        (stack, *rule) for stack in files.resolved.stacks if (rule := _rule(stack)) is not None
+    ]
     return [_encoding(*stack_and_rule) for stack_and_rule in found[-1:]]
 
 
@@ -69,7 +64,7 @@ def _rule(stack: Stack) -> tuple[Temperature, tuple[str, ...]] | None:
         return form, ("use_logn_attn", "seq_length")
     if config.family in BY_POWER:
         rope = config.rope.settings
-        of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in layers(stack)]
+        of_type = [(layer.index, layer.type.replace(" ", "_")) for layer in stack.layers]
         unrotated = tuple(index for index, name in of_type if rope.get(name, {}) is None)
         form = Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions)
         return (form, ("rope_parameters",)) if unrotated else None
@@ -102,42 +97,11 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, tuple[st
     floor = config.value("log_scaling_n_floor", BY_LOGARITHM.get(config.family))
     if floor is None:
         return None
-    full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
+    full = tuple(layer.index for layer in stack.layers if "sliding" not in layer.mixers)
     strength = config.positive("log_scaling_alpha", STRENGTH)
     start = config.positive("log_scaling_n_floor", floor)
     form = Temperature(strength, start, 1, "smooth", full, n_positions)
     return form, ("log_scaling_alpha", "log_scaling_n_floor")
-
-
-FARTHEST = 7  # A power of ten.
-
-
-def _numbers() -> Numbers:
-    """The factor of Llama 4's rule with its default settings, by position: (n_positions,)."""
-    positions = np.floor(np.logspace(3.0, FARTHEST, 801))
-    return {
-        "positions": positions,
-        "factor": (
-            Temperature(STRENGTH, FLOOR_SCALE, 1, "steps", (), 10**FARTHEST).factor(positions)
-        ),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (axes,) = panels(1, height=3.0)
-    axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
-    logarithmic(axes, "x")
-    axes.set(xlabel="position of the query", ylabel="factor on the logits", ylim=(0.95, 1.8))
-    axes.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["factor"][None, ::8],
-)
 
 
 SCHEME = Scheme(
@@ -145,9 +109,8 @@ SCHEME = Scheme(
     paper="2501.19399",
     also=("temperature tuning", "log-n scaling"),
     acts_in="logits",
-    order=96,
+    after="sink",
     find=find,
-    picture=PICTURE,
     tells_position=False,
     by_formula=True,
 )

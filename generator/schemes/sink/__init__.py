@@ -4,17 +4,11 @@ import re
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import stacks
 from generator.checkpoints.model.tensor_names import in_order, misshapen
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form, Sinks
-from generator.encodings.attention import sink_share
-from generator.figures.canvas import Figure
-from generator.figures.panels import logarithmic, panels
-from generator.figures.style import SERIES
 from generator.numerics.arrays import frozen
-from generator.text import rounded
 
 WORDS = Words("schemes/sink.md.jinja")
 # Model types with a learned sink in each head.
@@ -39,7 +33,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     errors: RowError when a tensor has an unexpected shape
     """
     stack = next(
-        (stack for stack in stacks(files.config)[::-1] if stack.config.family in SINKS), None
+        (stack for stack in files.resolved.stacks[::-1] if stack.config.family in SINKS), None
     )
     if stack is None:
         return []
@@ -64,54 +58,12 @@ def find(files: Files) -> list[Encoding[Form]]:
     return encodings
 
 
-LOGITS_SHOWN, MOST_KEYS = (-2.0, 0.0, 2.0, 4.0, 6.0), 4  # Made up for the picture; a power of ten.
-
-
-def _numbers() -> Numbers:
-    """The share of made-up sinks by the number of keys: (n_sinks, n)."""
-    keys = np.logspace(0.0, MOST_KEYS, 81)
-    return {
-        "logits": np.array(LOGITS_SHOWN),
-        "keys": keys,
-        "shares": sink_share(np.array(LOGITS_SHOWN)[:, None], keys),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (axes,) = panels(1, height=3.2)
-    for index, line in enumerate(numbers["shares"]):
-        axes.plot(
-            numbers["keys"],
-            line,
-            color=SERIES[index],
-            label=f"sink {rounded(numbers['logits'][index], 0)}",
-        )
-    logarithmic(axes, "x")
-    axes.set(
-        xlabel="keys",
-        ylabel="weight assigned to no key",
-        ylim=(0.0, 1.02),
-        xlim=(1.0, 10.0**MOST_KEYS),
-    )
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["shares"],
-)
-
-
 SCHEME = Scheme(
     key="sink",
     paper="2309.17453",
     also=("learned sinks", "softmax with an extra logit"),
     acts_in="logits",
-    order=95,
+    after="none",
     find=find,
-    picture=PICTURE,
     tells_position=False,
 )

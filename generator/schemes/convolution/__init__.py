@@ -8,13 +8,10 @@ import re
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, stack, stack_kind
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import colour_bar, image, panels
-from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
 
 WORDS = Words("schemes/convolution.md.jinja")
@@ -74,46 +71,12 @@ def _normalised(files: Files, name: str, length_name: str) -> Floats:
     return np.asarray(unit * files.tensor(length_name))
 
 
-N_SHOWN, WIDTH_SHOWN = 24, 8
-
-
-def _numbers() -> Numbers:
-    """A convolution of width 8 over 24 frames: offset by frame and input frame (24, 24), NaN out of
-    reach, and inputs by frame (24,).
-    """
-    index = np.arange(N_SHOWN)
-    offsets = (index[None, :] - index[:, None]).astype(np.float64)
-    reached = (offsets >= -(WIDTH_SHOWN // 2)) & (offsets < WIDTH_SHOWN - WIDTH_SHOWN // 2)
-    return {"offsets": np.where(reached, offsets, np.nan), "heard": reached.sum(axis=1)}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (left, right) = panels(2, height=3.4)
-    picture = image(left, numbers["offsets"], (-WIDTH_SHOWN // 2, WIDTH_SHOWN // 2), DIVERGING)
-    left.set_box_aspect(1)
-    left.set(xlabel="input frame", ylabel="output frame")
-    colour_bar(figure, picture, [left], "offset")
-    right.plot(numbers["heard"], color=SERIES[0], marker="o", markersize=3)
-    right.set(xlabel="frame", ylabel="input frames in reach", ylim=(0, WIDTH_SHOWN + 0.5))
-    right.grid(axis="y")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["offsets"],
-)
-
-
 SCHEME = Scheme(
     key="convolution",
     paper="1904.11660",
     plural="convolutions",
     also=("convolutional positional embedding (wav2vec 2.0)",),
     acts_in="input",
-    order=38,
+    after="transformer_xl",
     find=find,
-    picture=PICTURE,
 )

@@ -8,28 +8,22 @@ from operator import itemgetter
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import (
     Encoding,
     Files,
     InPrint,
     ModelConfig,
-    Numbers,
     Oracle,
-    Picture,
     Provenance,
     Recomputed,
     Scheme,
+    Stack,
 )
 from generator.contracts.words import Words
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import panels
-from generator.figures.style import SERIES
-from generator.numerics.arrays import Floats, by_pair, frozen
-from generator.text import rounded
+from generator.numerics.arrays import Floats, frozen
 
 WORDS = Words("schemes/alibi.md.jinja")
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
@@ -74,7 +68,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     """
     if not files.config.settings:
         return [*_stored(files)]
-    return [_encoding(stack) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
+    return [_encoding(stack) for stack in files.resolved.stacks if _has_alibi(stack.config)][-1:]
 
 
 def _stored(files: Files) -> Iterator[Encoding[Form]]:
@@ -127,49 +121,15 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     return Encoding(stack.part, SCHEME.key, form, origin, tuple(notes), stack=stack.kind)
 
 
-def _numbers() -> Numbers:
-    """The bias of 8 heads over the last 64 positions: (n_heads, n_offsets)."""
-    offsets = np.arange(-64, 1)
-    return {"slopes": slopes(8), "offsets": offsets, "lines": slopes(8)[:, None] * offsets}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, (axes,) = panels(1, height=3.2)
-    for head, line in enumerate(numbers["lines"]):
-        axes.plot(
-            numbers["offsets"],
-            line,
-            color=SERIES[head],
-            label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}",
-        )
-    axes.set(
-        xlabel="offset: key minus query (positions)",
-        ylabel="bias (logit)",
-        xlim=(-64, 0),
-        ylim=(-10.0, 0.3),
-    )
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(np.pad(numbers["lines"][4], (0, 64), constant_values=np.nan)),
-)
-
-
 SCHEME = Scheme(
     key="alibi",
     paper="2108.12409",
     plural="encodings by ALiBi",
     also=("attention with linear biases",),
     acts_in="logits",
-    order=50,
+    after="rotary_2d",
     find=find,
     claims=re.compile(r"alibi", re.IGNORECASE),
-    picture=PICTURE,
     asked_by=("alibi",),
     oracles=(
         Oracle(

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, parts, stack, stack_kind
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.model_config import whole
 from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
-from generator.figures.canvas import Figure
-from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
-from generator.numerics.arrays import Array, Floats, by_pair, frozen
+from generator.numerics.arrays import Array, Floats, frozen
 
 WORDS = Words("schemes/deberta.md.jinja")
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
@@ -126,37 +123,6 @@ def _notes(files: Files, n_buckets: int | None) -> Iterator[str]:
         yield WORDS("multiplied", kinds=used)
 
 
-def _numbers() -> Numbers:
-    """Row of the table by offset (key minus query), with the published sizes of both versions:
-    (n_offsets,) each.
-    """
-    offsets = np.arange(-640, 641)
-    return {
-        "offsets": offsets,
-        "first": np.clip(-offsets + 512, 0, 1023),
-        "later": np.clip(buckets(-offsets, 256, 512) + 256, 0, 511),
-    }
-
-
-def _draw(numbers: Numbers) -> Figure:
-    figure, axes = panels(2, height=3.0)
-    titles = {"first": "first version, 1,024 rows", "later": "versions 2 and 3, 512 rows"}
-    for panel, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):
-        panel.plot(numbers["offsets"], numbers[name], color=colour)
-        panel.axvline(0, color=MUTED, linewidth=0.6)
-        panel.set_title(title)
-        panel.set(xlabel="offset: key minus query (positions)", ylabel="row of the table")
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: by_pair(numbers["later"][::20]),
-)
-
-
 SCHEME = Scheme(
     key="deberta",
     paper="2006.03654",
@@ -165,7 +131,6 @@ SCHEME = Scheme(
         "content-to-position and position-to-content attention",
     ),
     acts_in="logits",
-    order=32,
+    after="t5_bias",
     find=find,
-    picture=PICTURE,
 )

@@ -1,7 +1,7 @@
 """Builds that are killed, ended and interrupted at moments spread over all their stages, and builds
 on a disk that is full at some point.
 
-python -m tests.kills [kills]
+python -m tests.endings [kills]
 
 However a build ends, the site is that of the former build or one of those of the new one, whole:
 the one before its model was read, or the one after; and the next build ends as if nothing had

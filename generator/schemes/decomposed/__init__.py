@@ -4,17 +4,13 @@ column offset, multiplied with the query.
 
 import re
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
-from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
-from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
 from generator.numerics.arrays import frozen
 
 WORDS = Words("schemes/decomposed.md.jinja")
@@ -53,55 +49,11 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, "image")
 
 
-GRID, QUERY = (6, 8), (2, 3)
-
-
-def _numbers() -> Numbers:
-    """Logits of one query for the rows, the columns and both, from random vectors: (n_rows,
-    n_columns) each.
-    """
-    draws = np.random.default_rng(0)
-    query, tables = draws.normal(size=4), [draws.normal(size=(2 * side - 1, 4)) for side in GRID]
-    offsets = [np.arange(side) - place for side, place in zip(GRID, QUERY, strict=True)]
-    rows, columns = (
-        table[offset + side - 1] @ query
-        for table, offset, side in zip(tables, offsets, GRID, strict=True)
-    )
-    down, across = np.meshgrid(rows, columns, indexing="ij")
-    return {"down": down, "across": across, "both": down + across}
-
-
-def _draw(numbers: Numbers) -> Figure:
-    titles = {"down": "by rows, from H", "across": "by columns, from W", "both": "their sum"}
-    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
-    figure = image_panels(
-        shown,
-        (-2.0, 2.0),
-        DIVERGING,
-        ("column of the key", "row of the key", "added to the logit"),
-        square=False,
-    )
-    for axes in figure.axes[: len(shown)]:
-        place: dict[str, Any] = {"color": ACCENT, "markersize": 7, "markeredgecolor": INK}
-        axes.plot(QUERY[1], QUERY[0], marker="o", label=ASIDE, **place)
-        axes.set_box_aspect(GRID[0] / GRID[1])
-    return figure
-
-
-PICTURE = Picture.of(
-    WORDS,
-    numbers=_numbers,
-    draw=_draw,
-    card=lambda numbers: numbers["both"],
-)
-
-
 SCHEME = Scheme(
     key="decomposed",
     paper="2112.01526",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     acts_in="logits",
-    order=64,
+    after="window_bias",
     find=find,
-    picture=PICTURE,
 )

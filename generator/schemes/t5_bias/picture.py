@@ -1,0 +1,49 @@
+"""The picture that explains learned biases by distance."""
+
+import numpy as np
+
+from generator.contracts import Numbers, Picture
+from generator.encodings.buckets import buckets
+from generator.figures.canvas import Figure
+from generator.figures.panels import panels
+from generator.figures.style import MUTED, SERIES
+from generator.numerics.arrays import by_pair
+
+
+def _numbers() -> Numbers:
+    """Bucket by offset with the sizes of T5, in encoder and decoder: (n_offsets,) each."""
+    both, past = np.arange(-128, 129), np.arange(-128, 1)
+    of = {
+        "encoder": buckets(both, 32, 128, causal=False),
+        "decoder": buckets(past, 32, 128, causal=True),
+    }
+    return {"encoder_offsets": both, "decoder_offsets": past, **of}
+
+
+def _draw(numbers: Numbers) -> Figure:
+    figure, axes = panels(2, height=3.0, sharey=None)
+    for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
+        panel.plot(
+            numbers[f"{name}_offsets"],
+            numbers[name],
+            color=colour,
+            linewidth=0,
+            marker="s",
+            markersize=2.2,
+        )
+        panel.axvline(0, color=MUTED, linewidth=0.6)
+        panel.set_title(name)
+        panel.set(
+            xlabel="offset: key minus query (positions)",
+            ylabel="bucket",
+            xlim=(-132, 132),
+            ylim=(-1, 32),
+        )
+    return figure
+
+
+PICTURE = Picture(
+    numbers=_numbers,
+    draw=_draw,
+    card=lambda numbers: by_pair(numbers["encoder"][96:161]),
+)
