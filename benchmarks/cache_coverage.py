@@ -19,10 +19,10 @@ from benchmarks.inputs import tokens
 from benchmarks.layers_oracle import build
 from benchmarks.shrink import shrink
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.kv_cache import CachedLayers, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Json, ModelConfig
+from generator.encyclopedia.known_models import known_models
 from generator.reading.find import look
 
 LENGTHS = (20, 30)

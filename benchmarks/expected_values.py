@@ -36,15 +36,15 @@ import numpy as np
 from benchmarks import models
 from benchmarks.layers_coverage import part_of
 from benchmarks.layers_oracle import SECONDS, observe
-from generator.checkpoints.hub.known_models import FOLDER, KnownModel, file_of, known_models
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, PositionTable, Rotation
+from generator.encyclopedia.expected import FILE
+from generator.encyclopedia.known_models import FOLDER, KnownModel, file_of, known_models
+from generator.encyclopedia.table import row
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
-from generator.pipeline.models import row
 from generator.reading.find import find, look
-from generator.site.data.expected import FILE
 
 TOLERANCE = 1e-6  # Relative, of frequencies and of the factor.
 # Of what computes in single precision: half a digit of the exponent, times the logarithm of a large

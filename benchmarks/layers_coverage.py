@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,13 +34,13 @@ from benchmarks.layers_oracle import (
 from benchmarks.shrink import text_path
 from generator import PACKAGE
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
+from generator.encyclopedia import observed as shipped
+from generator.encyclopedia.known_models import file_of, known_models
+from generator.encyclopedia.table import digest
 from generator.errors import RowError
-from generator.pipeline import observed as shipped
-from generator.pipeline.models import digest
 from generator.reading.find import find, look
 
 CONFIGS = PACKAGE / "encyclopedia/models"
@@ -55,6 +55,9 @@ REASONS = {
     "openbmb/cpm-ant-10b": "a given text is seen from both sides, what is written from one",
 }
 Map = tuple[Sequence[Encoding[Form]], Sequence[Layer]]
+# Every layer did what the row says; some layer did not; transformers lacks the family; its small
+# model could not be run or compared.
+Verdict = Literal["agrees", "differs", "no code", "not run"]
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class Row:
     has_code: bool = True
 
     @property
-    def outcome(self) -> shipped.Verdict:
+    def outcome(self) -> Verdict:
         """In a word."""
         if not self.has_code:
             return "no code"
@@ -377,14 +380,26 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def write(rows: Sequence[Row], *, is_all: bool) -> None:
-    """Ship the outcomes of published configs, for the installed version of transformers."""
-    reasons = {row.name: REASONS.get(row.name) or "; ".join(row.differences) for row in rows}
-    outcomes = {
-        row.name: shipped.Observed(row.outcome, reasons[row.name] if row.differences else "")
-        for row in rows
+    """Ship the outcomes of published configs, for the installed version of transformers, each with
+    the digest that it holds for; unless these are all, beside those of others.
+    """
+    found = {row.name: row for row in rows}
+    new = {
+        model.id: {"outcome": row.outcome, "why": _why(row), "of": digest(model)}
+        for model in known_models()
+        if (row := found.get(model.id))
     }
-    digests = {model.id: digest(model) for model in known_models() if model.id in outcomes}
-    shipped.write(digests, outcomes, version("transformers"), is_all=is_all)
+    others = {} if is_all else json.loads(shipped.FILE.read_text(encoding="utf-8"))["models"]
+    every = sorted((others | new).items(), key=lambda pair: file_of(pair[0]).name)
+    models_json = ",\n".join(f"{json.dumps(name)}:{json.dumps(one)}" for name, one in every)
+    used = json.dumps(version("transformers"))
+    shipped.FILE.write_text(
+        f'{{"transformers":{used},"models":{{\n{models_json}\n}}}}\n', encoding="utf-8"
+    )
+
+
+def _why(row: Row) -> str | None:
+    return (REASONS.get(row.name) or "; ".join(row.differences)) if row.differences else None
 
 
 def main() -> int:

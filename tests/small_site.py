@@ -27,6 +27,7 @@ from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 from tests.built import ROOT, once
+from tests.encyclopedia.guests import guests
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
 
@@ -42,19 +43,21 @@ def evaluated(*rows: Checkpoint) -> tuple[Outcome, ...]:
 
 
 def atlas_of(*outcomes: Outcome, **more: Any) -> Atlas:
-    """An atlas with all analyses and schemes, of version 1.0."""
+    """An atlas with all analyses and schemes and no published model, of version 1.0."""
     versions = {"position-atlas": "1.0"}
     return Atlas(
         outcomes,
         evaluate.all_analyses(),
         all_schemes(),
         versions,
-        **{"rules": lint.all_rules(), **more},
+        **{"rules": lint.all_rules(), "guests": guests(), **more},
     )
 
 
 def every_page(atlas: Atlas) -> list[Page]:
-    return [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    of_guests = (kind for guest in atlas.guests for kind in guest.kinds)
+    kinds = (*discovery.load(pages, PageKind), *of_guests)
+    return [page for kind in kinds for page in kind.pages(atlas)]
 
 
 def tree_of(atlas: Atlas, materials: Materials = OURS, *, drawn: bool = True) -> Tree:

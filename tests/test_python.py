@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 import position_atlas as atlas
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Encoding, Provenance
 from generator.encodings import PositionTable
+from generator.encyclopedia.known_models import known_model
 from generator.figures import svg
 from generator.pipeline import evaluate
 from generator.reading.named import checkpoint_at

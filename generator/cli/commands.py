@@ -30,16 +30,14 @@ from generator.errors import BOUNDS, AtlasError, RefusedError
 
 with deferred():
     from generator import libraries, text
-    from generator.cache import precomputed
     from generator.checkpoints import list_edit, list_file, list_row
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, named, own_runs, serving
-    from generator.pipeline import evaluate, local_pool, model_details, models
+    from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, plan
     from generator.site import materials
     from generator.site.history import changes, former_site, words
-    from generator.site.pages import checked
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -298,22 +296,6 @@ def schema(
     """Write the JSON Schema of the list of checkpoints, for editors."""
     with reporting_errors():
         file.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
-
-
-@app.command(hidden=True)
-def precompute() -> None:
-    """Write the shipped tables, which hold what no list changes. This takes minutes."""
-    with reporting_errors():
-        libraries.need_site("precompute")
-    model_details.write()  # Which rows of models have.
-    given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
-    precomputed.write(
-        {
-            precomputed.MODELS: models.make(),
-            precomputed.UNTRAINED: find.untrained(),
-            precomputed.PUBLISHED: checked.values(given),
-        }
-    )
 
 
 def _version(is_asked: bool) -> None:

@@ -14,9 +14,10 @@ from generator.errors import AtlasError, NotReachedError, RefusedError
 
 with deferred():
     from generator import text
-    from generator.checkpoints.hub import client, known_models
-    from generator.pipeline import refreshed, versions
-    from generator.site.data import expected as expected_values
+    from generator.checkpoints.hub import client
+    from generator.encyclopedia import expected as expected_values
+    from generator.encyclopedia import known_models, refreshed
+    from generator.pipeline import versions
 
 EXAMPLES = """Examples:
 

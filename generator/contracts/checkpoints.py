@@ -303,12 +303,6 @@ class Source:
         """
         raise NotImplementedError
 
-    def known(self, _checkpoint: Checkpoint, /) -> tuple[Files, str] | None:
-        """The config that the program has of a checkpoint of this id, with where it is from; None
-        where it has none.
-        """
-        return None
-
 
 @dataclass(frozen=True)
 class Provenance:

@@ -1,4 +1,4 @@
-"""Discovery of extensions by listing their package."""
+"""Discovery of extensions by listing their package, and of guests by a module of theirs."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,6 +8,9 @@ from itertools import chain
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeVar
+
+from generator import PACKAGE
+from generator.contracts.outcomes import Guest
 
 Record = TypeVar("Record")
 
@@ -54,6 +57,12 @@ def in_order(records: Sequence[Any]) -> tuple[Any, ...]:
             f"`after` of extensions has {', '.join(followers)}; expected keys of others"
         )
     return ordered
+
+
+def guests() -> tuple[Guest, ...]:
+    """The guest of each package of the program that has one."""
+    found = (path.parent.name for path in sorted(PACKAGE.glob("*/guest.py")))
+    return tuple(import_module(f"{PACKAGE.name}.{name}.guest").GUEST for name in found)
 
 
 @cache

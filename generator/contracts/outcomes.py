@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from generator.cache.lazy import Lazy
@@ -10,6 +11,7 @@ from generator.contracts.checkpoints import (
     Checkpoint,
     Encoding,
     EncodingRecord,
+    Files,
     Scheme,
     TensorRow,
 )
@@ -170,12 +172,12 @@ class Atlas:
     address: URL of the site, ending with "/"; None where it is not configured
     submit(name, make): starts ``make`` in another process unless its result is cached under
         ``name``; returns a function that waits for the result
-    models: returns data/models.json, what published configs say; by itself, that of no model
     releases: all that was published, this atlas included, the first first; archive: their files, by
         path below the docs folder
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
     uses: measures of what trained models do; rules: of ``lint``
+    guests: parts of the site that follow from no entry of the list
     """
 
     outcomes: tuple[Outcome, ...]
@@ -185,13 +187,13 @@ class Atlas:
     date: str | None = None
     address: str | None = None
     submit: Callable[[str, Maker], Maker] = lambda _name, make: make
-    models: Maker = lambda: b'{"schema":1,"models":[]}'
     releases: tuple[Release, ...] = ()
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
     runs: tuple[Run, ...] = ()
     uses: tuple[Analysis, ...] = ()
     rules: tuple[Rule, ...] = ()
+    guests: "tuple[Guest, ...]" = ()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":
@@ -318,6 +320,30 @@ class PageKind:
 
     key: str
     pages: Callable[[Atlas], list[Page]]
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A part of the site that follows from no entry of the list: pages and files from a table of
+    its own. Its package has it in a module ``guest``; a build and the other pages name none.
+
+    key: of its table among artifacts, and of the template in ``templates/guests``, which has what
+        other pages show of it
+    table: returns its table, a file of the same name in ``shipped`` where the program ships one
+    kinds: of its pages; files: returns functions that make its files, by path below the docs folder
+    named: returns its pages that readers find by a name: id on the Hub, family, and address
+    records: of its files, in groups by name, as the guide describes them
+    config: returns what it has as the config of a checkpoint, and where that is from; None for most
+    """
+
+    key: str
+    table: Maker
+    shipped: Path
+    kinds: tuple[PageKind, ...]
+    files: Callable[[Atlas], Mapping[str, Maker]]
+    named: Callable[[Atlas], Sequence[tuple[str, str, str]]]
+    records: Mapping[str, tuple[type, ...]]
+    config: Callable[[Checkpoint], tuple[Files, str] | None]
 
 
 Tree = Mapping[str, bytes]

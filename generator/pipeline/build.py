@@ -12,7 +12,17 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint, precomputed
-from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
+from generator.contracts import (
+    ENDINGS,
+    Atlas,
+    Command,
+    Guest,
+    Outcome,
+    Page,
+    PageKind,
+    discovery,
+    names,
+)
 from generator.pipeline import (
     copies,
     evaluate,
@@ -20,7 +30,6 @@ from generator.pipeline import (
     jobs,
     known,
     last_build,
-    models,
     runs,
     use,
     versions,
@@ -315,7 +324,8 @@ def _models(missing: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> jobs.M
 def _pages(atlas: Atlas, artifacts: Artifacts) -> list[Page]:
     """Every page; their figures are drawn meanwhile."""
     every_page: list[Page] = []
-    for kind in discovery.load(pages, PageKind):
+    own = discovery.load(pages, PageKind)
+    for kind in (*own, *(kind for guest in atlas.guests for kind in guest.kinds)):
         of_kind = kind.pages(atlas)
         artifacts.start(figure for page in of_kind for figure in page.figures)
         every_page += of_kind
@@ -327,7 +337,7 @@ def _atlas(
 ) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     schemes = all_schemes()
-    published = artifacts.submit(precomputed.MODELS, models.make)
+    guests = tuple(_received(guest, artifacts) for guest in discovery.guests())
     alone, training = runs.split(outcomes, schemes)
     alone = known.described(alone, artifacts.submit)
     alone = copies.compared(alone, spec.pairs, artifacts.submit)
@@ -339,12 +349,19 @@ def _atlas(
         day,
         mkdocs_build.address(spec.materials.settings),
         artifacts.submit,
-        published,
         commands=spec.commands,
         runs=training,
         uses=use.all_uses(),
         rules=lint.all_rules(),
+        guests=guests,
     )
+
+
+def _received(guest: Guest, artifacts: Artifacts) -> Guest:
+    """A guest whose table is the shipped one, or begins to be made."""
+    shipped = precomputed.shipped(guest.key, guest.shipped)
+    table = artifacts.submit(guest.key, guest.table) if shipped is None else lambda: shipped
+    return replace(guest, table=table)
 
 
 def _date(outcomes: Sequence[Outcome], listed: int | None) -> int | None:

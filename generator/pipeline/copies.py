@@ -8,6 +8,7 @@ from generator.cache.fingerprint import of_parts
 from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import Checkpoint, Copy, Files, Maker, Outcome
 from generator.errors import AtlasError, NotReachedError, RefusedError
+from generator.pipeline.known import config_of
 from generator.pipeline.packing import pack, unpack
 from generator.reading import comparison, plan
 from generator.reading.comparison import Side
@@ -99,8 +100,7 @@ def _original(task: Task) -> tuple[Files, str]:
     try:
         return opened(task), ""
     except NotReachedError:
-        known = plan.source_of(task.checkpoint).known(task.checkpoint)
-        if known is None:
+        if (known := config_of(task.checkpoint)) is None:
             raise
         return known
 

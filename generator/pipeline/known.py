@@ -1,5 +1,5 @@
-"""What is known of checkpoints that were not reached: what the code of their family says of a
-published config, without weights.
+"""What is known of checkpoints that were not reached: what the code of their family says of the
+config that a guest has of them, without weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,12 +9,17 @@ from functools import partial
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Maker, Outcome
+from generator.contracts import Checkpoint, Files, Maker, Outcome, discovery
 from generator.pipeline.packing import pack, unpack
 from generator.reading.find import look
-from generator.reading.plan import source_of
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
+
+
+def config_of(checkpoint: Checkpoint) -> tuple[Files, str] | None:
+    """The config that a guest has of a checkpoint, and where it is from; None where none has."""
+    found = (guest.config(checkpoint) for guest in discovery.guests())
+    return next((one for one in found if one is not None), None)
 
 
 def described(outcomes: Sequence[Outcome], submit: Submit) -> tuple[Outcome, ...]:
@@ -22,8 +27,7 @@ def described(outcomes: Sequence[Outcome], submit: Submit) -> tuple[Outcome, ...
     makers = {
         outcome: submit(_name(outcome), partial(_packed, outcome))
         for outcome in outcomes
-        if outcome.ending == "not reached"
-        and source_of(outcome.checkpoint).known(outcome.checkpoint) is not None
+        if outcome.ending == "not reached" and config_of(outcome.checkpoint) is not None
     }
     return tuple(
         unpack(makers[outcome]()) if outcome in makers else outcome for outcome in outcomes
@@ -38,7 +42,7 @@ def _packed(outcome: Outcome) -> bytes:
     """An outcome with what is known of it, in a worker: it needs torch. As it is where settings
     give numbers, which a row that was not reached does not show.
     """
-    if (known := source_of(outcome.checkpoint).known(outcome.checkpoint)) is None:
+    if (known := config_of(outcome.checkpoint)) is None:
         return pack(outcome)
     files, source = known
     found = look(files)

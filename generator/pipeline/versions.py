@@ -22,7 +22,7 @@ from generator.errors import RefusedError
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms on which no outcome depends: none that evaluates imports them.
-NOT_EVALUATING = ("cli", "history", "site")
+NOT_EVALUATING = ("cli", "encyclopedia", "site")
 OF_OUTCOMES = ("analyses", "schemes", "words")  # of templates
 
 

@@ -9,7 +9,6 @@ from functools import cache
 
 from generator import schemes
 from generator.cache import precomputed
-from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model.code_files import (
@@ -22,7 +21,6 @@ from generator.contracts import Encoding, Files, Resolved, Scheme, discovery, na
 from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
-from generator.libraries import config_classes
 
 QUESTIONS = Words("words/questions.jinja")
 
@@ -201,26 +199,5 @@ def is_untrained(resolved: Resolved) -> bool:
 
 @cache
 def _untrained() -> frozenset[str]:
-    """Model types through whose code ``untrained`` has looked beforehand."""
+    """Model types whose code was looked through beforehand, by their defaults."""
     return frozenset(json.loads(precomputed.shipped(precomputed.UNTRAINED) or "[]"))
-
-
-def untrained() -> bytes:
-    """Names of the types whose code, by the defaults of their config classes, makes no trained
-    tensor that holds an encoding, as JSON.
-    """
-    names = [name for name in sorted(config_classes()) if has_untrained_code(name)]
-    return json.dumps(names, indent=1).encode() + b"\n"
-
-
-def has_untrained_code(model_type: str) -> bool:
-    """Whether the code of a type, by its defaults, makes no trained tensor with an encoding."""
-    try:
-        code = code_files(ConfigAlone({"model_type": model_type}, model_type).resolved)
-        return (
-            code is not None
-            and not code.missing
-            and all(encoding.provenance.tensor is None for encoding in find(code))
-        )
-    except (NoOutlineError, RowError):  # As where a size that a scheme needs is missing.
-        return False

@@ -38,6 +38,7 @@ class EveryPage:
     """Variables of all templates of pages.
 
     version: of the program; date: of the data; release: that has them; address: of the site
+    guests: their keys, by which ``prose`` has what other pages show of them
     here: address of the page; card: its picture; link, prose, size: functions, see ``_markdown``
     """
 
@@ -45,6 +46,7 @@ class EveryPage:
     date: str | None
     address: str | None
     release: str | None
+    guests: tuple[str, ...]
     here: str | None
     card: Card | None
     link: Callable[[str], Markup]
@@ -203,6 +205,7 @@ def _markdown(
         date=atlas.date,
         address=atlas.address,
         release=atlas.releases[-1].id if atlas.releases else None,
+        guests=tuple(guest.key for guest in atlas.guests),
         here=urljoin(atlas.address, file) if atlas.address else None,
         card=page.card,
         link=link,

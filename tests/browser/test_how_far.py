@@ -5,7 +5,7 @@ scripts.
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from generator.checkpoints.hub.known_models import known_models
+from generator.encyclopedia.known_models import known_models
 
 pytestmark = pytest.mark.samples
 MODELS = list(known_models())

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from generator.checkpoints.hub.known_models import known_models
+from generator.encyclopedia.known_models import known_models
 
 pytestmark = pytest.mark.samples
 MODELS = list(known_models())

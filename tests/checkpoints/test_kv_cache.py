@@ -9,10 +9,10 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.hub.known_models import known_model
 from generator.checkpoints.model.kv_cache import BYTES, CachedLayers, kv_cache, type_of_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Files, ModelConfig
+from generator.encyclopedia.known_models import known_model
 from generator.reading.find import look
 from tests.tiny import build
 

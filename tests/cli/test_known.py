@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from generator.checkpoints.hub import known_models
 from generator.checkpoints.model.keys import leaves
 from generator.cli import command_records
 from generator.cli.commands import app
-from generator.pipeline import refreshed
+from generator.encyclopedia import known_models, refreshed
 from tests import inline
 from tests.hub_server import Repository, Trouble, refusal, serving
 

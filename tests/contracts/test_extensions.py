@@ -21,6 +21,7 @@ from generator.analyses import of_models
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
 from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, Source, discovery
+from generator.encyclopedia import pages as pages_of_models
 from generator.reading import rules
 from generator.site import pages
 from generator.site.pictures.scheme_pictures import picture_of
@@ -28,7 +29,7 @@ from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
     (schemes, Scheme), (analyses, Analysis), (sources, Source), (formats, FileFormat),
-    (pages, PageKind), (rules, Rule),
+    (pages, PageKind), (pages_of_models, PageKind), (rules, Rule),
 )  # fmt: skip
 ALL = [
     (package if getattr(record, "subject", "encoding") == "encoding" else of_models, record)
@@ -55,7 +56,7 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
     ("generator.site.history.words", "status"),  # a kind of change
-    ("generator.pipeline.refreshed", "expected"),  # a key of a file
+    ("generator.encyclopedia.refreshed", "expected"),  # a key of a file
     ("generator.schemes.rotary", "alibi"),  # a value in config.json
     ("generator.schemes.rotary", "axial"),  # a value in config.json
     ("generator.schemes.rotary", "sinusoidal"),  # a value in config.json

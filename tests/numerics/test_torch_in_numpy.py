@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from generator import libraries
-from generator.checkpoints.hub.known_models import known_models
 from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_models
 from generator.libraries import light_transformers
 from generator.reading.find import find
 

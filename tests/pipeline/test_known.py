@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Maker, Outcome
+from generator.encyclopedia.known_models import known_model
 from generator.pipeline.known import described
 from generator.pipeline.packing import pack
 from tests.support import checkpoint

@@ -13,11 +13,11 @@ from safetensors.torch import save_file
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
-from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults, quietly
 from generator.contracts import Encoding, Files, Origin
+from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.libraries import config_classes
 from generator.reading import evidence as evidence_module
 from generator.reading.evidence import evidence, look_closely

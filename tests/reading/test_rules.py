@@ -13,11 +13,11 @@ import torch
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
-from generator.checkpoints.hub.known_models import known_models
 from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.pair_order import pair_order, stated_orders
 from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_models
 from generator.reading import lint
 from generator.reading.evidence import look_closely
 from generator.reading.rules.base_and_context import first_negative

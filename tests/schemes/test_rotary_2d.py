@@ -7,8 +7,8 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_model
 from generator.numerics.arrays import Floats
 from generator.schemes import rotary
 from generator.schemes.rotary_2d import find

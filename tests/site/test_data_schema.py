@@ -13,14 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from generator import ROOT
 from generator.checkpoints import run_file
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas, Release
-from generator.pipeline import models
-from generator.site.data import expected
 from generator.site.data import files as data_files
 from generator.site.data import schema as data_schema
-from generator.site.data.expected_schema import ExpectedModel
-from generator.site.data.models_schema import PublishedModels
 from generator.site.history import releases
 from generator.site.pages import guide
 from generator.site.runs import data as run_data
@@ -113,23 +108,10 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
     assert record["unread"][0]["reason"] == "Why."
 
 
-def test_models_json_has_the_documented_keys() -> None:
-    names = ("google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b")
-    found = [model for name in names if (model := known_model(name))]
-    table = json.loads(models.table(found))
-    assert len(found) == len(names)
-    assert problems_of(table, PublishedModels) == []
-    assert any(model["limits"] for model in table["models"])
-
-
-def test_expected_values_have_the_documented_keys() -> None:
-    found = [problems_of(expected.document(model), ExpectedModel) for model in expected.frozen()]
-    assert [problems for problems in found if problems] == []
-
-
-def test_every_model_is_on_the_page_and_every_key_has_a_meaning() -> None:
-    shown = guide.data_schema_context()
-    records = [*shown.parameters, *chain(*shown.records.values())]
+def test_every_model_is_on_the_page_and_every_key_has_a_meaning(atlas: Atlas) -> None:
+    shown = guide.data_schema_context(atlas)
+    groups = [shown.records, *shown.of_guests.values()]
+    records = [*shown.parameters, *chain(*(chain(*group.values()) for group in groups))]
     titles = {record.title for record in records}
     assert len(titles) == len(records)
     fields = [field for record in records for field in record.fields]

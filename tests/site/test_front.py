@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
+from generator.encyclopedia import table as published
+from generator.encyclopedia.known_models import known_model
 from generator.figures import svg
 from generator.numerics.arrays import Floats
-from generator.pipeline import models
 from generator.site import render
 from generator.site.pages import front
 from generator.site.rankings.peers import peers_of
 from tests import small_site
 from tests.built import ROOT
+from tests.encyclopedia.guests import guests
 from tests.support import checkpoint, flowing, save_folder
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
@@ -150,8 +151,8 @@ def test_each_question_leads_to_a_page_that_answers_it(plain: Atlas) -> None:
     scaled = checkpoint(slug="scaled", place=str(ROOT / "references/gpt-oss-20b"))
     outcomes = (*plain.outcomes, *small_site.evaluated(scaled))
     known = known_model("MiniMaxAI/MiniMax-Text-01")
-    table = models.table([known] if known else [])
-    atlas = replace(plain, outcomes=outcomes, models=lambda: table)
+    table = published.table([known] if known else [])
+    atlas = replace(plain, outcomes=outcomes, guests=guests(table))
     tree = small_site.tree_of(atlas, drawn=False)
     chips = BeautifulSoup(tree["index.md"].decode(), "html.parser").select(".pa-ask a")
     missing = {

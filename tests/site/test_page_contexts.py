@@ -25,6 +25,7 @@ def derived(context: type[PageContext] = PageContext) -> Iterator[type[PageConte
 def contexts() -> dict[str, type[PageContext]]:
     """The class of each template."""
     discovery.load(pages, PageKind)
+    discovery.guests()
     every = [one for one in derived() if one.template and one.__name__ != "Untyped"]
     assert len({one.template for one in every}) == len(every)
     return {one.template: one for one in every}

@@ -14,7 +14,6 @@ from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import client
-from generator.checkpoints.hub.known_models import known_model
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.revisions import (
     COMMIT,
@@ -25,10 +24,8 @@ from generator.checkpoints.hub.revisions import (
     only_cached,
 )
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
-from generator.contracts.words import Words
 from generator.errors import AtlasError, RowError
 
-WORDS = Words("words/models.jinja")
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
 # seconds that all requests of a row may take: half of the time that it has
 ROW_SECONDS = 1800.0
@@ -137,14 +134,6 @@ class HubSource(Source):
     def text(self, checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
         """All of a small file; None without such a file. errors: RowError, NotReachedError"""
         return _repository(checkpoint, offline, LISTING_SECONDS).read(name)
-
-    @override
-    def known(self, checkpoint: Checkpoint) -> tuple[Files, str] | None:
-        """The published config of well-known repositories, for a row that is not reached."""
-        if (model := known_model(checkpoint.place)) is None:
-            return None
-        mark = (WORDS("unchecked"),) if model.is_from_knowledge else ()
-        return model.files, "; ".join((*mark, model.source))
 
     @override
     def reach(self) -> None:

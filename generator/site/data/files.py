@@ -23,7 +23,6 @@ from generator.contracts import (
     paper_address,
 )
 from generator.contracts.words import Words
-from generator.site.data import expected, models, positions
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.history import releases
@@ -51,9 +50,6 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         "data/metrics.csv": partial(metrics_csv, atlas),
     }
     tables[data_schema.PATH] = data_schema.json_schema
-    tables["data/models.json"] = atlas.models
-    tables["data/models.csv"] = partial(_models_csv, atlas)
-    tables["data/positions.js"] = partial(positions.script, atlas)
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(
@@ -66,8 +62,8 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         **tables,
         **pictures,
         **atlas.archive,
-        **expected.makers(atlas),
         **run_data.makers(atlas),
+        **{path: make for guest in atlas.guests for path, make in guest.files(atlas).items()},
         **{
             path: make
             for outcome in atlas.outcomes
@@ -393,7 +389,7 @@ def metrics_csv(atlas: Atlas) -> bytes:
 
 
 def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
-    return _csv(COLUMNS, (row for row, _ in _metric_rows(outcomes, only)))
+    return encoded_csv(COLUMNS, (row for row, _ in _metric_rows(outcomes, only)))
 
 
 def _layout_csv(outcome: Outcome) -> bytes:
@@ -402,15 +398,11 @@ def _layout_csv(outcome: Outcome) -> bytes:
         [row.pattern, " × ".join(map(str, row.shape or ())), row.dtype, row.count]
         for row in outcome.inventory
     )
-    return _csv(("tensor", "shape", "dtype", "times"), rows)
+    return encoded_csv(("tensor", "shape", "dtype", "times"), rows)
 
 
-def _models_csv(atlas: Atlas) -> bytes:
-    columns = dict(models.table(atlas))
-    return _csv(tuple(columns), (list(row) for row in zip(*columns.values(), strict=True)))
-
-
-def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
+def encoded_csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
+    """A table as CSV, in which no text is taken for a formula."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)

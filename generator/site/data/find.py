@@ -1,28 +1,30 @@
-"""What the box on the front page finds: published configs, and measured checkpoints beside them."""
+"""What the box on the front page finds: pages of guests, and measured checkpoints beside them."""
 
 import json
 
 from generator.contracts import Atlas
-from generator.site.data.models import page_of, records
 
 PATH = "data/find.js"
 
 
 def script(atlas: Atlas) -> bytes:
     """data/find.js: names or ids, families, and the paths of their pages."""
-    models = records(atlas)
-    known = {model["id"] for model in models}
+    named = [page for guest in atlas.guests for page in guest.named(atlas)]
+    known = {name for name, _, _ in named}
     measured = [
         (outcome.checkpoint.title, outcome.family, f"checkpoints/{outcome.checkpoint.slug}.html")
         for outcome in atlas.outcomes
         if outcome.checkpoint.model not in known
     ]
-    names = [
-        *(
-            (model["id"], model["model_type"] or "", page_of(model["id"], ".html"))
-            for model in models
-        ),
-        *measured,
-    ]
-    text = json.dumps(names, separators=(",", ":"))
+    text = json.dumps([*named, *measured], separators=(",", ":"))
     return f"window.atlasModelNames = {text};\n".encode()
+
+
+def pages_of(atlas: Atlas, name: str) -> dict[str, str]:
+    """Addresses of the pages of guests with this name, by the key of the guest."""
+    return {
+        guest.key: address
+        for guest in atlas.guests
+        for other, _, address in guest.named(atlas)
+        if other == name
+    }

@@ -13,10 +13,10 @@ from generator import PROGRAM
 from generator.checkpoints import sources as places
 from generator.contracts import Atlas, Outcome, Reading, Run, Source, discovery
 from generator.encodings import PositionTable
-from generator.site.data.models import HUB
 from generator.text import plural
 
 PATH = "data/sources.js"
+HUB = "https://huggingface.co"
 Origin = dict[str, str | None]
 VECTORS, FREQUENCIES = "vectors", "frequencies"
 

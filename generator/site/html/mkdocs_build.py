@@ -104,7 +104,8 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
     from mkdocs.config import load_config
 
     *own, whole = settings
-    options = merged(whole, own[0]) if own else {}
+    options: dict[str, Any] = {"nav": _present(read(whole)["nav"], docs)}
+    options |= merged(whole, own[0]) if own else {}
     options |= {
         "docs_dir": str(docs),
         "site_dir": str(site),
@@ -112,6 +113,18 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
         "site_url": address(settings) or "",
     }
     return load_config(str(whole), config_file_path=str(whole), **options)
+
+
+def _present(entries: Any, docs: Path) -> list[Any]:
+    """The entries of a navigation that have a page: those of guests that are absent have none."""
+    found = []
+    for entry in entries:
+        [(title, inner)] = entry.items()
+        if isinstance(inner, list):
+            found.append({title: _present(inner, docs)})
+        elif (docs / inner).is_file():
+            found.append(entry)
+    return found
 
 
 def _build(config: Any) -> None:

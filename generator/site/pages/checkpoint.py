@@ -31,7 +31,7 @@ from generator.site import in_use as use
 from generator.site import relatives
 from generator.site.at_position import PositionOfModel, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
-from generator.site.data.models import pages_of_models
+from generator.site.data.find import pages_of
 from generator.site.data.sources import Home, home_of
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
@@ -182,7 +182,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
 
     before, after: neighbours among those with the same first scheme, none at either end
     found: names by which search finds it; home: where it is published
-    model_page: address of its published config, if any
+    pages_of_guests: addresses of what guests have of its model, by their keys
     modules: of its tensors; chapters: encodings of this page
     linked: encodings of the page side_by_side, a path without extension
     stages: titles of groups of analyses
@@ -198,7 +198,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     after: Sequence[Outcome]
     found: SearchNames
     home: Home | None
-    model_page: str | None
+    pages_of_guests: Mapping[str, str]
     modules: Sequence[Module]
     chapters: Sequence[Chapter]
     linked: Sequence[Chapter]
@@ -274,7 +274,7 @@ def _pages_of(
         after=after,
         found=of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         home=home,
-        model_page=pages_of_models(atlas).get(outcome.checkpoint.model),
+        pages_of_guests=pages_of(atlas, outcome.checkpoint.model),
         modules=modules(outcome.inventory),
         chapters=on_page,
         linked=linked,

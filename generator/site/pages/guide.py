@@ -3,7 +3,7 @@ and the files of data.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
@@ -19,20 +19,14 @@ from generator.checkpoints.model.table_names import NAMES, NamedTensor
 from generator.contracts import Atlas, Command, Page, PageContext, PageKind, Rule, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
-from generator.site.data.expected_schema import OF_EXPECTED
-from generator.site.data.models_schema import OF_MODELS
 from generator.site.html.escape import literal
 
 WIDTH = 100  # characters of a line of an example
-GROUPS = {
+GROUPS: Mapping[str, tuple[type, ...]] = {
     "of_atlas": data_schema.OF_ATLAS,
     "of_runs": data_schema.OF_RUNS,
     "of_releases": data_schema.OF_RELEASES,
-    "of_models": OF_MODELS,
-    "of_expected": OF_EXPECTED,
 }
-RECORDS = tuple(chain(*GROUPS.values()))
-RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
 
 
 @dataclass(frozen=True)
@@ -103,11 +97,13 @@ class TensorNamesContext(PageContext, template="guide_tensor_names.md.jinja"):
 
 @dataclass(frozen=True)
 class DataSchemaContext(PageContext, template="guide_data_schema.md.jinja"):
-    """records: by name of their group; parameters: of each form
+    """records: by name of their group; of_guests: likewise, by the key of a guest
+    parameters: of each form
     columns: of the tables of metrics, each with its meaning
     """
 
     records: Mapping[str, Sequence[RecordOfData]]
+    of_guests: Mapping[str, Mapping[str, Sequence[RecordOfData]]]
     parameters: Sequence[RecordOfData]
     columns: Sequence[tuple[str, Markup]]
     files_of_a_release: Sequence[str]
@@ -123,28 +119,36 @@ def pages(atlas: Atlas) -> list[Page]:
         Page("guide/command-line.md", CommandLineContext(atlas.commands)),
         Page("guide/rules.md", RulesContext(atlas.rules)),
         Page("guide/tensor-names.md", TensorNamesContext(NAMES)),
-        Page("guide/data-schema.md", data_schema_context()),
+        Page("guide/data-schema.md", data_schema_context(atlas)),
     ]
 
 
-def data_schema_context() -> DataSchemaContext:
+def data_schema_context(atlas: Atlas) -> DataSchemaContext:
     """What the page on the data files shows."""
     forms = data_schema.PARAMETERS
-    schemas = data_schema.schemas(*RECORDS, *forms.values())
+    groups = [GROUPS, *(guest.records for guest in atlas.guests)]
+    records = tuple(chain(*(group for every in groups for group in every.values())))
+    schemas = data_schema.schemas(*records, *forms.values())
+    name_of_one = re.compile(rf"\b({'|'.join(model.__name__ for model in records)})s?\b")
+
+    def described(group: Iterable[type]) -> list[RecordOfData]:
+        titles = [model.__name__ for model in group]
+        return [_record_of(schemas[title], title, name_of_one) for title in titles]
+
+    own, *of_guests = ({name: described(group) for name, group in one.items()} for one in groups)
     return DataSchemaContext(
-        {
-            name: [_record_of(schemas[model.__name__], model.__name__) for model in group]
-            for name, group in GROUPS.items()
-        },
-        [_record_of(schemas[model.__name__], title) for title, model in forms.items()],
+        own,
+        {guest.key: of_guest for guest, of_guest in zip(atlas.guests, of_guests, strict=True)},
+        [_record_of(schemas[model.__name__], title, name_of_one) for title, model in forms.items()],
         [(name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()],
         data_schema.FILES_OF_A_RELEASE,
     )
 
 
-def _record_of(schema: Mapping[str, Any], title: str) -> RecordOfData:
+def _record_of(schema: Mapping[str, Any], title: str, linked: re.Pattern[str]) -> RecordOfData:
+    """linked: names of records, which have tables"""
     fields = [
-        (name, _linked(schema_words.kind(value)), schema_words.described(value))
+        (name, _linked(schema_words.kind(value), linked), schema_words.described(value))
         for name, value in schema["properties"].items()
     ]
     return RecordOfData(
@@ -154,11 +158,9 @@ def _record_of(schema: Mapping[str, Any], title: str) -> RecordOfData:
     )
 
 
-def _linked(kind: str) -> Markup:
+def _linked(kind: str, names: re.Pattern[str]) -> Markup:
     """``kind`` with a link at the name of a record, in the singular or plural."""
-    linked = RECORD_NAME.sub(
-        lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind)
-    )
+    linked = names.sub(lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind))
     return Markup(linked)  # noqa: S704 (escaped by literal)
 
 

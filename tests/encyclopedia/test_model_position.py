@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
-from generator.pipeline import models as published
+from generator.encyclopedia import rows as models
+from generator.encyclopedia import table as published
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.pages import model_position
+from generator.encyclopedia.positions import positions
 from generator.reading.find import all_schemes
-from generator.site.data import files, models
-from generator.site.data.positions import positions
-from generator.site.pages import model_position
+from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 
 IDS = (
@@ -25,7 +27,7 @@ IDS = (
 @pytest.fixture(scope="module")
 def atlas() -> Atlas:
     table = published.table([model for name in IDS if (model := known_model(name))])
-    return Atlas((), (), all_schemes(), models=lambda: table)
+    return Atlas((), (), all_schemes(), guests=guests(table))
 
 
 def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None:
@@ -45,7 +47,7 @@ def test_models_with_rotations_and_a_context_can_be_chosen(atlas: Atlas) -> None
 
 def test_the_numbers_are_those_of_the_paper(atlas: Atlas) -> None:
     """Llama 3.1 8B, by the rule that Meta published: 29 pairs unchanged, 29 eight times slower."""
-    made = files.makers(atlas)["data/positions.js"]().decode()
+    made = GUEST.files(atlas)["data/positions.js"]().decode()
     found = json.loads(made.removeprefix("window.atlasPositions = ").removesuffix(";\n"))
     llama = found["meta-llama/Llama-3.1-8B-Instruct"]
     assert (llama["last"], llama["layers"]) == (131_071, 32)
@@ -64,7 +66,7 @@ def test_a_makers_setting_for_more_positions_is_a_choice() -> None:
     model = known_model("Qwen/Qwen3-8B")
     assert model is not None
     table = published.table([model])
-    found = positions(Atlas((), (), all_schemes(), models=lambda: table))
+    found = positions(Atlas((), (), all_schemes(), guests=guests(table)))
     assert [*found] == ["Qwen/Qwen3-8B", "Qwen/Qwen3-8B, to 131,072"]
     extended = found["Qwen/Qwen3-8B, to 131,072"]
     assert extended["last"] == 131_071

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from generator.cache import precomputed
-from generator.checkpoints.hub.known_models import FOLDER, known_model
-from generator.pipeline import models
+from generator.encyclopedia import table
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import FOLDER, known_model
 
 SHIPPED = {
     row["id"]: row
-    for row in json.loads((precomputed.FOLDER / "models.json").read_text(encoding="utf-8"))[
-        "models"
-    ]
+    for row in json.loads((GUEST.shipped / "models.json").read_text(encoding="utf-8"))["models"]
 }
 RECORDS = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
 # One stack, so that the numbers of the table are those of the authors.
@@ -34,7 +32,7 @@ def made(hub_id: str, **settings: Any) -> dict[str, Any]:
     """The row of a model, with other settings."""
     model = known_model(hub_id)
     assert model is not None
-    return models.row(replace(model, settings={**model.settings, **settings}))
+    return table.row(replace(model, settings={**model.settings, **settings}))
 
 
 def test_every_published_config_has_a_row() -> None:

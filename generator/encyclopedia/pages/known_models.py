@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
-from generator.site.data.models import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
+from generator.encyclopedia.rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
 WORDS = Words("words/models.jinja")
 # Facets that are a limit, with the values that readers choose from.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json, Page, PageKind, untyped
-from generator.site.data import expected
+from generator.encyclopedia import expected
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas
+from generator.encyclopedia.pages import timeline
+from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, dated_models
 from generator.figures import svg
 from generator.reading.find import all_schemes
-from generator.site.data.models import FEWEST_OF_A_YEAR, dated_models
-from generator.site.pages import timeline
+from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 from tests.support import flowing
 
@@ -33,7 +34,7 @@ MODELS = [
 
 
 def atlas(models: list[dict[str, object]]) -> Atlas:
-    return Atlas((), (), all_schemes(), models=lambda: json.dumps({"models": models}).encode())
+    return Atlas((), (), all_schemes(), guests=guests(json.dumps({"models": models}).encode()))
 
 
 def test_shares_are_of_years_with_enough_models() -> None:

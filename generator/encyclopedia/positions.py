@@ -3,8 +3,8 @@
 import json
 
 from generator.contracts import Atlas
+from generator.encyclopedia.rows import records
 from generator.site.at_position import PositionOfModel
-from generator.site.data.models import records
 
 
 def positions(atlas: Atlas) -> dict[str, PositionOfModel]:

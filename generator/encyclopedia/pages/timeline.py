@@ -14,10 +14,10 @@ import numpy as np
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
 from generator.contracts.words import Words
+from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.style import BACKGROUND, QUIET, SERIES
-from generator.site.data.models import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.text import rounded
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from generator.checkpoints.hub.known_models import KnownModel, known_models
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
+from generator.encyclopedia import details, observed
+from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
-from generator.pipeline import model_details, observed
 from generator.reading.find import look
 from generator.site.at_position import PositionOfModel, panel
 from generator.site.pictures.reach_bars import width_of
@@ -85,7 +85,7 @@ def row(model: KnownModel) -> dict[str, Any]:
     }
     encodings, layers, reason = _read(model)
     position = _position(config, encodings, layers)
-    details = model_details.of(model)
+    shipped = details.of(model)
     turning = [encoding for encoding in encodings if _turns(encoding)]
     return {
         **about,
@@ -96,10 +96,10 @@ def row(model: KnownModel) -> dict[str, Any]:
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
-        "origins": [details["origins"].get(one.key, {}) for one in turning],
-        "origin_of_temperature": details["temperature"],
-        "keys_of_layers": details["layers"],
-        "lint": [{"rule": rule, "text": text} for rule, text in details["lint"]],
+        "origins": [shipped["origins"].get(one.key, {}) for one in turning],
+        "origin_of_temperature": shipped["temperature"],
+        "keys_of_layers": shipped["layers"],
+        "lint": [{"rule": rule, "text": text} for rule, text in shipped["lint"]],
         **origin,
         "check": observed.check(model.id, model.settings, position),
         "reason": reason,

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas, Outcome
-from generator.pipeline import models as published
+from generator.encyclopedia import rows as models
+from generator.encyclopedia import table as published
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.pages import known_models as models_page
+from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
-from generator.site.data import files, models
-from generator.site.pages import known_models as models_page
-from generator.site.pages import published_model
+from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
 
@@ -36,7 +38,7 @@ def atlas() -> Atlas:
         checkpoint(slug="pythia", source="hub", id="EleutherAI/pythia-1.4b", place="y"),
     )
     outcomes = tuple(Outcome(row, "not reached", "x") for row in rows)
-    return Atlas(outcomes, (), all_schemes(), models=lambda: table)
+    return Atlas(outcomes, (), all_schemes(), guests=guests(table))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def with_models(atlas: Atlas, column: str, *rows: dict[str, Any]) -> list[Any]:
     """Cells of a column where the first model is changed into each of ``rows``."""
     first = models.records(atlas)[0]
     table = json.dumps({"models": [{**first, **row} for row in rows]}).encode()
-    shown = models.rows(replace(atlas, models=lambda: table))
+    shown = models.rows(replace(atlas, guests=guests(table)))
     return [row.cells[models.COLUMNS.index(column)] for row in shown]
 
 
@@ -184,7 +186,7 @@ def test_a_site_without_models_says_so() -> None:
 
 
 def test_csv_has_a_row_for_each_model(atlas: Atlas) -> None:
-    table = list(csv.DictReader(io.StringIO(files.makers(atlas)["data/models.csv"]().decode())))
+    table = list(csv.DictReader(io.StringIO(GUEST.files(atlas)["data/models.csv"]().decode())))
     assert [row["id"] for row in table] == list(IDS)
     llama = table[IDS.index("meta-llama/Llama-3.1-8B-Instruct")]
     assert (llama["context"], llama["trained"], llama["base"]) == ("131072", "8192", "500000.0")

@@ -1,9 +1,9 @@
 """The page on one position of any published model with rotations, which the browser computes."""
 
 from generator.contracts import Atlas, Page, PageKind, untyped
+from generator.encyclopedia.positions import positions
+from generator.encyclopedia.rows import page_of, records
 from generator.site.at_position import PositionOfModel
-from generator.site.data.models import page_of, records
-from generator.site.data.positions import positions
 
 
 def pages(atlas: Atlas) -> list[Page]:

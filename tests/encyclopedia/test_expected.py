@@ -15,16 +15,17 @@ import torch
 
 from benchmarks import expected_values
 from generator import ROOT
-from generator.cache import precomputed
-from generator.checkpoints.hub.known_models import KnownModel, known_model
 from generator.contracts import Atlas, Json
-from generator.site.data import expected
+from generator.encyclopedia import expected
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import KnownModel, known_model
+from tests.encyclopedia.guests import guests
 from tests.small_site import atlas_of, every_page
 
 PAGE = (ROOT / "templates/pages/expected.md.jinja").read_text(encoding="utf-8")
 [EXAMPLE] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 MODELS = {model["id"]: model for model in expected.frozen()}
-SHIPPED = (precomputed.FOLDER / "models.json").read_bytes()
+SHIPPED = (GUEST.shipped / "models.json").read_bytes()
 MEGABYTES = 1e6
 
 
@@ -164,7 +165,7 @@ def test_the_example_has_25_lines() -> None:
 
 @pytest.fixture(scope="module")
 def atlas() -> Atlas:
-    return replace(atlas_of(), models=lambda: SHIPPED)
+    return replace(atlas_of(), guests=guests(SHIPPED))
 
 
 def test_every_model_has_a_file_and_a_row(atlas: Atlas) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind, untyped
 from generator.contracts.words import Words
-from generator.site.data.reach import SightRow, sight_rows
+from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
 
 WORDS = Words("words/models.jinja")

@@ -9,16 +9,17 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
 from generator.contracts.words import Words
+from generator.site.data.sources import HUB
 from generator.text import significant
 
 WORDS = Words("words/models.jinja")
+KEY = "models"  # Of the guest.
 LAYERS = Words("words/layers.jinja")
 UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes
 # of a few are no sample of a year.
 FEWEST_OF_A_YEAR = 10
 AT_POSITION = "models/position.html#model="
-HUB = "https://huggingface.co"
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet
 COLUMNS = (
@@ -126,8 +127,8 @@ def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
 
 
 def records(atlas: Atlas) -> list[Json]:
-    """The models as in models.json."""
-    return list(_parsed(atlas.models()))
+    """The models as in models.json; none on a site without them."""
+    return [model for guest in atlas.guests if guest.key == KEY for model in _parsed(guest.table())]
 
 
 @lru_cache(maxsize=1)
@@ -144,9 +145,12 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
-def pages_of_models(atlas: Atlas) -> dict[str, str]:
-    """Pages of published configs, by their ids."""
-    return {model["id"]: page_of(model["id"], ".html") for model in records(atlas)}
+def named(atlas: Atlas) -> list[tuple[str, str, str]]:
+    """The id of each model, its family and the address of its page."""
+    return [
+        (model["id"], model["model_type"] or "", page_of(model["id"], ".html"))
+        for model in records(atlas)
+    ]
 
 
 def page_of(hub_id: str, ending: str = ".md") -> str:

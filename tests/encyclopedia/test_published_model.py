@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
-from generator.pipeline import models as published
+from generator.encyclopedia import table as published
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
-from generator.site.pages import published_model
+from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 from tests.support import flowing
 
@@ -23,7 +24,7 @@ def page_of(name: str) -> str:
     model = known_model(name)
     assert model is not None
     table = published.table([model])
-    atlas = Atlas((), (), all_schemes(), models=lambda: table)
+    atlas = Atlas((), (), all_schemes(), guests=guests(table))
     [page] = published_model.pages(atlas)
     return rendered(page)
 

@@ -3,13 +3,14 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.checkpoints.hub.known_models import known_model
 from generator.contracts import Atlas
-from generator.pipeline import models as published
+from generator.encyclopedia import table as published
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.pages import how_far
+from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.reading.find import all_schemes
-from generator.site.data.reach import SightRow, sight_rows
-from generator.site.pages import how_far
 from generator.site.pictures.reach_bars import along
+from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 
 IDS = (
@@ -22,7 +23,7 @@ IDS = (
 @pytest.fixture(scope="module")
 def atlas() -> Atlas:
     table = published.table([model for name in IDS if (model := known_model(name))])
-    return Atlas((), (), all_schemes(), models=lambda: table)
+    return Atlas((), (), all_schemes(), guests=guests(table))
 
 
 @pytest.fixture(scope="module")

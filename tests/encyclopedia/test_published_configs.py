@@ -53,8 +53,8 @@ from pathlib import Path
 from typing import Any
 
 from generator.checkpoints.model.kv_cache import BYTES
+from generator.encyclopedia.known_models import FOLDER
 
-CONFIGS = Path(__file__).parents[2] / "generator" / "models"
 KINDS = {"full", "sliding", "chunked", "sparse", "compressed"}
 WITHOUT_ATTENTION = {"recurrent", "convolution", "feed-forward"}
 SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "ntk"}
@@ -65,7 +65,7 @@ OPTIONAL = {"maker", "published", "from_knowledge", "commit", "read", "reference
             "parameters", "extends", "native", "cache_type"}  # fmt: skip
 FACTS = {"rotation", "before", "bias", "table"}
 OF_ROTATION = {"layers", "base", "rotary_dim", "scaling"}
-FILES = sorted(CONFIGS.glob("*.json"))
+FILES = sorted(FOLDER.glob("*.json"))
 
 
 def read(file: Path) -> dict[str, Any]:

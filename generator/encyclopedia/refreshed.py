@@ -12,12 +12,12 @@ from typing import Any
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.hub import revisions
-from generator.checkpoints.hub.known_models import file_of
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.model.keys import SIZE_NAMES, concerns_position, dotted, leaves
 from generator.checkpoints.model.kv_cache import type_of_cache
 from generator.contracts import Json, ModelConfig
 from generator.contracts.words import Words
+from generator.encyclopedia.known_models import file_of
 from generator.errors import RowError
 from generator.reading.comparison import Side, compared
 from generator.site.history.words import cell

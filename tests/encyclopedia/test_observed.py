@@ -7,9 +7,9 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.layers_coverage import by_config_alone, compare, with_tensors
-from generator.cache import precomputed
-from generator.checkpoints.hub.known_models import known_model, known_models
-from generator.pipeline import models, observed
+from generator.encyclopedia import observed, table
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import known_model, known_models
 
 SHIPPED = json.loads(observed.FILE.read_text(encoding="utf-8"))
 
@@ -39,9 +39,9 @@ def test_an_outcome_holds_for_its_config_and_its_row_alone() -> None:
     assert observed.check(name, settings, position) is None
     model = known_model(name)
     assert model is not None
-    assert SHIPPED["models"][name]["of"] == models.digest(model)
-    changed = models.row(replace(model, settings={**model.settings, "x": 1}))
-    assert models.row(model)["check"] == {
+    assert SHIPPED["models"][name]["of"] == table.digest(model)
+    changed = table.row(replace(model, settings={**model.settings, "x": 1}))
+    assert table.row(model)["check"] == {
         "outcome": "agrees",
         "transformers": SHIPPED["transformers"],
         "why": None,
@@ -51,7 +51,7 @@ def test_an_outcome_holds_for_its_config_and_its_row_alone() -> None:
 
 def test_every_row_has_an_outcome_of_the_installed_version() -> None:
     """Else run ``python -m benchmarks.layers_coverage --write``."""
-    shipped = json.loads((precomputed.FOLDER / "models.json").read_text(encoding="utf-8"))["models"]
+    shipped = json.loads((GUEST.shipped / "models.json").read_text(encoding="utf-8"))["models"]
     assert [row["id"] for row in shipped if row["check"] is None] == []
     assert list(SHIPPED["models"]) == [model.id for model in known_models()]
     assert SHIPPED["transformers"] == version("transformers")

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from generator import PACKAGE
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.contracts import Json
+from generator.contracts import Checkpoint, Files, Json
+from generator.contracts.words import Words
 
+WORDS = Words("words/models.jinja")
 FOLDER = PACKAGE / "encyclopedia/models"
 SHOWN = 12  # digits of a commit
 
@@ -69,6 +71,14 @@ def known_model(hub_id: str) -> KnownModel | None:
     name = hub_id.replace("/", "--")
     is_known = f"{name}.json" in {path.name for path in FOLDER.iterdir()}
     return _read(name) if is_known else None
+
+
+def config_of(checkpoint: Checkpoint) -> tuple[Files, str] | None:
+    """The published config of a checkpoint with the id of a model, and where it is from."""
+    if (model := known_model(checkpoint.place)) is None:
+        return None
+    mark = (WORDS("unchecked"),) if model.is_from_knowledge else ()
+    return model.files, "; ".join((*mark, model.source))
 
 
 def file_of(hub_id: str) -> Path:

@@ -1,0 +1,35 @@
+"""Of each published config, which of its keys make what the page of its model says, and what
+``lint`` finds in it: shipped, since each key has to be changed for the one.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from generator import PACKAGE
+from generator.encyclopedia.known_models import KnownModel
+
+FILE = PACKAGE / "encyclopedia/tables/details.json"
+NOTHING: Mapping[str, Any] = {"origins": {}, "temperature": None, "layers": [], "lint": []}
+
+
+def of(model: KnownModel) -> Mapping[str, Any]:
+    """origins: of each parameter of each rotation, by its key; temperature: of a factor by
+    position; layers: keys that these follow from; lint: rule and sentence of each finding;
+    without anything for a config that is newer than the file.
+    """
+    found = _shipped().get(model.id, {})
+    return found if found.get("of") == digest(model) else NOTHING
+
+
+def digest(model: KnownModel) -> str:
+    """Of what the details of a model hold for."""
+    return sha256(json.dumps(model.settings, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
+def _shipped() -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found

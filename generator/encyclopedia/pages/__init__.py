@@ -1,0 +1,1 @@
+"""Kinds of pages of published models."""
