@@ -21,7 +21,7 @@ from generator.contracts import (
     Result,
 )
 from generator.errors import AtlasError, NotApplicableError, NotReachedError, RefusedError, RowError
-from generator.libraries import of_site
+from generator.libraries import need_site
 
 __all__ = [
     "AtlasError", "Comparison", "Difference", "DrawnFigure", "Layer", "LintFinding", "Metric",
@@ -72,10 +72,10 @@ def analyse(encoding: ReadEncoding, analysis: str) -> Result:
     errors: RefusedError for an unknown key or without the extra, NotApplicableError where the
         analysis is not defined for the encoding
     """
-    with of_site("analyse"):
-        from generator.pipeline import one_analysis
+    need_site("analyse")
+    from generator.pipeline import one_analysis
 
-        return one_analysis.analyse(encoding, analysis)
+    return one_analysis.analyse(encoding, analysis)
 
 
 def figure(encoding: ReadEncoding, analysis: str, key: str = "") -> DrawnFigure:
@@ -84,7 +84,7 @@ def figure(encoding: ReadEncoding, analysis: str, key: str = "") -> DrawnFigure:
 
     errors: as of ``analyse``
     """
-    with of_site("figure"):
-        from generator.pipeline import one_analysis
+    need_site("figure")
+    from generator.pipeline import one_analysis
 
-        return one_analysis.figure(encoding, analysis, key)
+    return one_analysis.figure(encoding, analysis, key)

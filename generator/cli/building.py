@@ -14,7 +14,7 @@ from generator.errors import MOST_LOST, RefusedError
 from generator.pipeline import local_pool
 
 with deferred():
-    from generator import text
+    from generator import libraries, text
     from generator.checkpoints import list_file
     from generator.cli import command_records, progress
     from generator.pipeline import build as builds
@@ -108,6 +108,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     site left in place.
     """
     with reporting_errors("; the last site remains"):
+        libraries.need_site("build")
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator import PACKAGE, PROGRAM
+from generator import PACKAGE, PROGRAM, __version__
 from generator.cli import comparing, known, linting, starter
 from generator.cli.application import (
     EXIT_CODES,
@@ -29,12 +29,12 @@ from generator.cli.deferral import deferred
 from generator.errors import BOUNDS, AtlasError, RefusedError
 
 with deferred():
-    from generator import text
+    from generator import libraries, text
     from generator.cache import precomputed
     from generator.checkpoints import list_edit, list_file, list_row
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, named, own_runs, serving
-    from generator.pipeline import evaluate, local_pool, model_details, models, versions
+    from generator.pipeline import evaluate, local_pool, model_details, models
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, plan
     from generator.site import materials
@@ -192,8 +192,6 @@ def serve(
     """Serve the site on this machine, and rebuild it whenever the list, a template, a page or the
     code changes.
     """
-    from mkdocs.livereload import LiveReloadServer
-
     command = [sys.executable, "-m", "generator", "build"]
     command += ["--config", str(config_file), "--output", str(output)]
 
@@ -201,8 +199,11 @@ def serve(
         subprocess.run(command, check=False)
 
     with reporting_errors():
+        libraries.need_site("serve")
         config_file.stat()
         serving.require_free(port)
+    from mkdocs.livereload import LiveReloadServer
+
     rebuild()
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
@@ -302,6 +303,8 @@ def schema(
 @app.command(hidden=True)
 def precompute() -> None:
     """Write the shipped tables, which hold what no list changes. This takes minutes."""
+    with reporting_errors():
+        libraries.need_site("precompute")
     model_details.write()  # Which rows of models have.
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     precomputed.write(
@@ -315,7 +318,7 @@ def precompute() -> None:
 
 def _version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"position-atlas {versions.all_versions()[PROGRAM]}")
+        typer.echo(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 

@@ -80,7 +80,7 @@ def _compared(names: Sequence[str], function: "Callable[..., Comparison]") -> "C
     with (
         named.hub_errors(tasks[0].checkpoint),
         named.hub_errors(tasks[1].checkpoint),
-        local_pool.reading() as executor,
+        local_pool.reading(local_pool.WITHOUT_TORCH) as executor,
     ):
         found: Comparison = named.within_limits(executor, function, *tasks)
     return found

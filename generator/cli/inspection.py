@@ -15,6 +15,7 @@ from generator.cli import named
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme, names
 from generator.errors import AtlasError
+from generator.libraries import need_site
 from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
 from generator.reading.find import all_schemes
@@ -70,6 +71,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     """
     within_seconds = local_pool.Limits(processor=SECONDS, seconds=SECONDS)
     try:
+        need_site("findings")
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
             said = named.within_limits(executor, findings, task)
     except AtlasError as error:

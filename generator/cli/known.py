@@ -1,6 +1,7 @@
 """Commands on the published configs that the program has."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated
@@ -15,6 +16,7 @@ with deferred():
     from generator import text
     from generator.checkpoints.hub import client, known_models
     from generator.pipeline import refreshed, versions
+    from generator.site.data import expected as expected_values
 
 EXAMPLES = """Examples:
 
@@ -23,6 +25,20 @@ EXAMPLES = """Examples:
   position-atlas models refresh --check
   position-atlas models refresh Qwen/Qwen3-8B google/gemma-3-4b-it
 """
+
+
+@app.command()
+def expected(
+    name: Annotated[str, typer.Argument(help="The id of a model that the program knows.")],
+) -> None:
+    """Print what an engine has to compute for a published model, frozen, as JSON."""
+    with reporting_errors():
+        frozen = {str(model["id"]): model for model in expected_values.frozen()}
+        if name not in frozen:
+            raise RefusedError(_unknown(name, frozen))
+    typer.echo(json.dumps(frozen[name], ensure_ascii=False, indent=1))
+
+
 group = typer.Typer(
     no_args_is_help=True, help="Maintain the published configs that the program has."
 )
@@ -59,13 +75,15 @@ def refresh(
         raise typer.Exit(FAILED)
 
 
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = "".join(f"; nearest: {one}" for one in get_close_matches(name, known, n=1))
+    return f"{name!r:.80}: no published config of the program has this id{near}"
+
+
 def _wanted(ids: Sequence[str]) -> Sequence[str]:
     """These ids, or all. errors: RefusedError for one that is not known"""
     known = [model.id for model in known_models.known_models()]
-    problems = []
-    for unknown in (name for name in ids if name not in known):
-        near = "".join(f"; nearest: {name}" for name in get_close_matches(unknown, known, n=1))
-        problems.append(f"{unknown!r:.80}: no published config of the program has this id{near}")
+    problems = [_unknown(name, known) for name in ids if name not in known]
     if problems:
         raise RefusedError(*problems)
     return list(dict.fromkeys(ids)) or known

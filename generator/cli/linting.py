@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import typer
 
-from generator import PROGRAM
+from generator import PROGRAM, __version__
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
 from generator.cli.deferral import deferred
 from generator.errors import AtlasError, RefusedError
@@ -20,7 +20,7 @@ with deferred():
     from generator import text
     from generator.checkpoints import list_file
     from generator.cli import named
-    from generator.pipeline import local_pool, versions
+    from generator.pipeline import local_pool
     from generator.reading import lint as linter
     from generator.reading import plan
 
@@ -104,7 +104,7 @@ def _all(tasks: "Sequence[plan.Task]", ignored: frozenset[str]) -> "tuple[Found,
     """
     found: Found = []
     n_unread = 0
-    with local_pool.reading() as executor:
+    with local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
             try:
                 with named.hub_errors(task.checkpoint):
@@ -145,7 +145,7 @@ def _sarif(found: Found) -> dict[str, Any]:
         }
         for where, one in found
     ]
-    driver = {"name": PROGRAM, "version": versions.all_versions()[PROGRAM], "rules": rules}
+    driver = {"name": PROGRAM, "version": __version__, "rules": rules}
     return {
         "$schema": SARIF,
         "version": "2.1.0",

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from generator.pipeline.executor import Executor
 
 DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
-READING = "generator.reading.preload"
+READING, WITHOUT_TORCH = "generator.reading.preload", "generator.reading.without_torch"
 # that this process may use
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
@@ -96,7 +96,7 @@ def processes(
     *,
     jobs: int,
     limits: Limits | None = None,
-    preload: str = DRAWING,
+    preload: tuple[str, ...] = (DRAWING,),
 ) -> Iterator[Executor]:
     """At most ``jobs`` processes, for ``n_rows`` new checkpoints, or to draw alone. They start with
     the first call; one that crashes or exceeds the limits costs its own call alone.
@@ -107,15 +107,18 @@ def processes(
     """
     bounds, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
-    shared = evaluating if n_rows else [preload]
+    shared = evaluating if n_rows else [*preload]
     with ExitStack() as stack:
         begin = partial(_begin, bounds.memory)
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
 
 
-def reading() -> AbstractContextManager[Executor]:
-    """One process that reads checkpoints, for commands that build no site."""
-    return processes(jobs=1, preload=READING)
+def reading(*more: str) -> AbstractContextManager[Executor]:
+    """One process that reads checkpoints, for commands that build no site.
+
+    more: modules that it shares
+    """
+    return processes(jobs=1, preload=(READING, *more))
 
 
 @contextmanager

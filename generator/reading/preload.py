@@ -7,9 +7,9 @@ import gc
 gc.disable()  # Imports leave little garbage.
 
 from generator.libraries import config_classes  # noqa: E402
-from generator.reading import comparison, lint, plan  # noqa: E402, F401
+from generator.reading import comparison, find, lint, plan  # noqa: E402, F401
 
-for load in (config_classes, plan.all_sources, lint.all_rules, lint.all_schemes):
+for load in (config_classes, plan.all_sources, lint.all_rules, find.all_schemes):
     load()
 gc.freeze()
 gc.enable()

@@ -20,6 +20,7 @@ FILES = {
 }
 EXAMPLES = ("sinusoid", "llama-3.1-8b", "bloom-7b1")
 SCHEMA = "checkpoints.schema.json"
+WHOLE = f"{PROGRAM}[site]"
 
 
 def requirement() -> str:
@@ -28,10 +29,10 @@ def requirement() -> str:
     """
     match origin():
         case {"url": str(url), "vcs_info": {"vcs": vcs, "commit_id": commit}} if is_public(url):
-            return f"{PROGRAM} @ {vcs}+{url}@{commit}"
+            return f"{WHOLE} @ {vcs}+{url}@{commit}"
         case {"url": str(url)} if is_public(url):
-            return f"{PROGRAM} @ {url}"
-    return f"{PROGRAM}=={__version__}"
+            return f"{WHOLE} @ {url}"
+    return f"{WHOLE}=={__version__}"
 
 
 def is_public(url: str) -> bool:
