@@ -27,6 +27,7 @@ from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, by_pair, frozen
 from generator.text import rounded
@@ -136,12 +137,8 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.2)
     for head, line in enumerate(numbers["lines"]):
-        axes.plot(
-            numbers["offsets"],
-            line,
-            color=SERIES[head],
-            label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}",
-        )
+        name = f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}"
+        add(axes, Line(numbers["offsets"], line, colour=SERIES[head], name=name))
     axes.set(
         xlabel="offset: key minus query (positions)",
         ylabel="bias (logit)",

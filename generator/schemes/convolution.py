@@ -4,6 +4,7 @@ input.
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from generator.encodings import Convolution, Form
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
 
@@ -93,7 +95,8 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_box_aspect(1)
     left.set(xlabel="input frame", ylabel="output frame")
     colour_bar(figure, picture, [left], "offset")
-    right.plot(numbers["heard"], color=SERIES[0], marker="o", markersize=3)
+    style: dict[str, Any] = {"colour": SERIES[0], "marker": "o", "size": 3}
+    add(right, Line(np.arange(N_SHOWN), numbers["heard"], **style))
     right.set(xlabel="frame", ylabel="input frames in reach", ylim=(0, WIDTH_SHOWN + 0.5))
     right.grid(axis="y")
     return figure

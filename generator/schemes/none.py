@@ -7,7 +7,8 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.contracts.words import Words
 from generator.encodings import Form, NoEncoding
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import SEQUENTIAL
 
 WORDS = Words("schemes/none.md.jinja")

@@ -4,6 +4,7 @@ in long texts.
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from generator.contracts.words import Words
 from generator.encodings import Form, Temperature
 from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 
 WORDS = Words("schemes/temperature.md.jinja")
@@ -125,7 +127,8 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.0)
-    axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
+    style: dict[str, Any] = {"colour": SERIES[0], "drawstyle": "steps-post"}
+    add(axes, Line(numbers["positions"], numbers["factor"], **style))
     logarithmic(axes, "x")
     axes.set(xlabel="position of the query", ylabel="factor on the logits", ylim=(0.95, 1.8))
     axes.grid(axis="y")

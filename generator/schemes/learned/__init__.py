@@ -14,7 +14,8 @@ from generator.contracts import Claimed, Encoding, Files, Numbers, Picture, Sche
 from generator.contracts.words import Words
 from generator.encodings import Form
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 from generator.schemes.learned.patch_tables import patch_tables
 

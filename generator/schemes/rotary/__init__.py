@@ -30,6 +30,7 @@ from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import by_pair
 from generator.schemes.rotary.diffusion import along_axes
@@ -316,7 +317,7 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_title("each pair")
     left.set(xlabel="offset (positions)", ylabel="rotation pair")
     colour_bar(figure, picture, [left], "cosine of the angle")
-    right.plot(numbers["mean"], color=SERIES[0])
+    add(right, Line(np.arange(129), numbers["mean"], colour=SERIES[0]))
     right.set_title("mean of all pairs")
     right.set(xlabel="offset (positions)", ylabel="mean cosine", ylim=(0.0, 1.02), xlim=(0, 128))
     right.grid(axis="y")

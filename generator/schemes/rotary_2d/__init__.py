@@ -15,7 +15,8 @@ from generator.contracts.model_config import DEEPEST
 from generator.contracts.words import Words
 from generator.encodings import BASE, Form, Rotation
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import SEQUENTIAL
 from generator.schemes.rotary_2d.families import (
     BY_TURNS,

@@ -3,6 +3,7 @@ multiplied with queries.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from generator.contracts.words import Words
 from generator.encodings import Form, RelativeTable
 from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
 from generator.schemes.shaw.families import (
@@ -107,7 +109,8 @@ def _draw(numbers: Numbers) -> Figure:
     cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
     left.set_box_aspect(1)
     left.set(xlabel="key position", ylabel="query position")
-    right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
+    style: dict[str, Any] = {"colour": SERIES[0], "marker": "o", "size": 3}
+    add(right, Line(numbers["offsets"], numbers["clipped"], **style))
     right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is used")
     right.set_xticks(range(-10, 11, 5))
     right.grid(axis="y")

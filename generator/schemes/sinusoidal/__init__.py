@@ -35,6 +35,7 @@ from generator.encodings import Form, PositionTable, grid_formula, sinusoid, sin
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.schemes.sinusoidal.families import (
     DEFAULT,
@@ -259,7 +260,7 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_title("64 positions, 32 dimensions")
     left.set(xlabel="dimension", ylabel="position")
     colour_bar(figure, picture, [left], "value")
-    right.plot(numbers["cosines"], color=SERIES[0])
+    add(right, Line(np.arange(128), numbers["cosines"], colour=SERIES[0]))
     right.set_title("768 dimensions")
     right.set(
         xlabel="offset (positions)",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,8 @@ from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
+from generator.figures.scene import Line, Rule, add
+from generator.figures.style import SERIES
 from generator.numerics.arrays import Array, by_pair, frozen
 from generator.schemes.t5_bias.families import FIXED, KINDS, SCALED, BiasKind
 
@@ -196,15 +198,9 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.0, sharey=None)
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
-        panel.plot(
-            numbers[f"{name}_offsets"],
-            numbers[name],
-            color=colour,
-            linewidth=0,
-            marker="s",
-            markersize=2.2,
-        )
-        panel.axvline(0, color=MUTED, linewidth=0.6)
+        style: dict[str, Any] = {"width": 0, "marker": "s", "size": 2.2}
+        dots = Line(numbers[f"{name}_offsets"], numbers[name], colour=colour, **style)
+        add(panel, dots, Rule("x", 0))
         panel.set_title(name)
         panel.set(
             xlabel="offset: key minus query (positions)",

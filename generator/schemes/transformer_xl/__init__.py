@@ -14,7 +14,8 @@ from generator.encodings import Form, OffsetBias
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
