@@ -223,7 +223,7 @@ ANALYSIS = Analysis(
                 xlim=(0, 100),
                 ylim=(0, 101),
                 height=3.6,
-                first=lambda _: [diagonal(0.8)],
+                rules=(diagonal(0.8),),
             ),
             python=('plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))'),
             overlays=True,

@@ -220,6 +220,10 @@ def _control_and_peaks(label: Label, result: Result, dash: Dash) -> Iterator[Lin
     yield Line(periods[is_peak], mean[is_peak], colour=label.colour, **style)
 
 
+def _fastest(_: Results) -> tuple[Rule]:
+    return (Rule("x", 2.0),)
+
+
 def _limits(results: Results) -> tuple[float, float]:
     drawn = (result.arrays[name] for result in results.values() for name in ("mean", "quartiles"))
     return 0.0, max(LOW, 1.05 * max(float(values.max()) for values in drawn))
@@ -236,7 +240,7 @@ AMPLITUDES = Curves(
     ascending=False,
     below=_quartiles,
     above=_control_and_peaks,
-    last=lambda _: [Rule("x", 2.0)],  # The fastest wave.
+    last=_fastest,
 )
 
 

@@ -192,7 +192,7 @@ ENERGY_BY_DIMENSIONS = Curves(
     xlim=(0.0, 100.0),
     ylim=(0.0, 101.0),
     grid="both",
-    first=lambda _: [diagonal(0.6)],
+    rules=(diagonal(0.6),),
 )
 
 

@@ -62,7 +62,7 @@ class Curves:
     xlim: Limits | None = None
     ylim: Limits | Callable[[Results], Limits] | None = None
     height: float = 3.2
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule | Line, ...] = ()
     style: Mapping[str, Any] = field(default_factory=dict)
     dotted: bool = False
     grid: Literal["", "x", "y", "both"] = "y"
