@@ -27,7 +27,7 @@ from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 from generator.text import significant, visible
 
-WORDS = Wording("anatomy_of_the_input")
+WORDING = Wording("analyses/anatomy_of_the_input.md.jinja")
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
 LETTERS = 76  # of a line above a panel
@@ -218,7 +218,7 @@ def _moved(twice: Mapping[str, Array], inputs: Floats) -> Metric:
     first = row_norms(inputs)[twice["twice_positions"][:, 0]]
     shares = twice["apart_inputs"] / np.where(first > 0.0, first, np.nan)
     value = float(100.0 * shares.mean()) if len(shares) and np.isfinite(shares).all() else None
-    return Metric("moved", WORDS("moved_title"), value, "%", WORDS("not_moved"))
+    return Metric("moved", WORDING("moved_title"), value, "%", WORDING("not_moved"))
 
 
 def _pairs(sentence: Sentence) -> list[tuple[int, int]]:
@@ -296,12 +296,12 @@ def _findings(
     makes, and what is to be noted.
     """
     if "positions" not in forward:
-        yield Finding(WORDS("inside_attention"))
+        yield Finding(WORDING("inside_attention"))
     if difference is None:
-        yield Finding(WORDS("unchecked"))
+        yield Finding(WORDING("unchecked"))
     else:
         differs = difference > ROUNDING
-        text = WORDS("checked", code=layer.own.name, differs=differs, difference=difference)
+        text = WORDING("checked", code=layer.own.name, differs=differs, difference=difference)
         yield Finding(text, ("module_difference",), 0.2)
     yield from map(Finding, layer.notes)
 
@@ -312,7 +312,7 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> Iterator[F
         return
     token, (first, second) = visible(str(twice["twice_tokens"][0])), twice["twice_positions"][0]
     inputs = list(forward.values())[-1]
-    text = WORDS(
+    text = WORDING(
         "twice",
         token=token,
         first=first,
@@ -356,7 +356,7 @@ def alt(results: Results) -> str:
         (label.title, len(result.arrays["tokens"]), _mean_norms(result.arrays))
         for label, result in results.items()
     ]
-    return WORDS("steps_alt", inputs=inputs)
+    return WORDING("steps_alt", inputs=inputs)
 
 
 def _mean_norms(arrays: Arrays) -> dict[str, float]:
@@ -374,13 +374,13 @@ ANALYSIS = Analysis(
     stage="see",
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
-    answer=Headline("moved", *WORDS.headline("moved")),
+    answer=Headline("moved", *WORDING.headline("moved")),
     derived=DERIVED,
     figures=(
         FigureSpec(
             "steps",
-            WORDS("steps_caption"),
-            WORDS("steps_how_to_read"),
+            WORDING("steps_caption"),
+            WORDING("steps_how_to_read"),
             alt,
             draw,
             python=(

@@ -26,7 +26,7 @@ from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 
-WORDS = Wording("attention_from_the_bias_alone")
+WORDING = Wording("analyses/attention_from_the_bias_alone.md.jinja")
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
@@ -122,7 +122,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
     is_most = 2 * n_local >= n_heads
     mean, uniform = 100.0 * localities.mean(), 100.0 * chance
-    text = WORDS(
+    text = WORDING(
         "near", n_local=n_local, n_heads=n_heads, is_most=is_most, mean=mean, uniform=uniform
     )
     last = float(np.sort(localities)[::-1][n_local - 1])
@@ -131,7 +131,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
     n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries.size and 2 * n_one_sided >= symmetries.size:
-        text = WORDS("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
+        text = WORDING("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
         yield Finding(text, ("one_sided",), 0.5)
 
 
@@ -160,13 +160,13 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", *WORDS.headline("locality")),),
+    headlines=(Headline("locality", *WORDING.headline("locality")),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            *WORDS.figure("heads"),
+            *WORDING.figure("heads"),
             Curves(
                 _sorted,
                 x="heads, most local first (%)",
@@ -184,7 +184,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices", _summary),
+            *WORDING.figure("matrices", _summary),
             Images(
                 _in_powers_of_ten,
                 (FAINTEST, 0.0),

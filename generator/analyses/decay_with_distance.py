@@ -60,7 +60,7 @@ from generator.numerics.similarity import shape
 from generator.text import enumerated, rounded
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
-WORDS = Wording("decay_with_distance")
+WORDING = Wording("analyses/decay_with_distance.md.jinja")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
@@ -304,18 +304,18 @@ def _findings(
     quantity, half = form.quantity.partition(",")[0], by_key["half"]
     line: dict[str, Any] = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if _is_straight(form):
-        yield Finding(WORDS("straight", quantity=quantity), ("positions",), 0.2)
+        yield Finding(WORDING("straight", quantity=quantity), ("positions",), 0.2)
     elif all(window.half is None for window in windows):
-        yield Finding(WORDS("level", **line), ("positions", "rising"), 0.8)
+        yield Finding(WORDING("level", **line), ("positions", "rising"), 0.8)
     elif half.value is None:
         halves = [window.half for window in windows]
-        text = WORDS("unstable", halves=halves, places=_places(unit), unit=unit)
+        text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
         line |= {"half": half.value, "noise": _falls_of_noise(form)}
         yield _of_fall(line, by_key, windows[0], profile)
     if (out := _left_out(form)).size:
-        yield Finding(WORDS("left_out", outliers=out), ("left_out",))
+        yield Finding(WORDING("left_out", outliers=out), ("left_out",))
 
 
 def _of_fall(
@@ -323,7 +323,7 @@ def _of_fall(
 ) -> Finding:
     """How fast it falls. line: values of the beginning of the sentence; window: the first"""
     half, falls = line["half"], by_key["monotonicity"].value
-    text = WORDS(
+    text = WORDING(
         "fall",
         **line,
         window=window,
@@ -435,9 +435,9 @@ ANALYSIS = Analysis(
     stage="place",
     after="effect_of_scaling",
     headlines=(
-        Headline("half", *WORDS.headline("half")),
-        Headline("monotonicity", *WORDS.headline("monotonicity")),
-        Headline("invariance", *WORDS.headline("invariance")),
+        Headline("half", *WORDING.headline("half")),
+        Headline("monotonicity", *WORDING.headline("monotonicity")),
+        Headline("invariance", *WORDING.headline("invariance")),
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
@@ -445,14 +445,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "profiles",
-            *WORDS.figure("profiles"),
+            *WORDING.figure("profiles"),
             draw_profiles,
             python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices"),
+            *WORDING.figure("matrices"),
             Images(
                 "matrix",
                 (0.0, 1.0),
@@ -470,7 +470,7 @@ ANALYSIS = Analysis(
         x="distance (positions or patches)",
         y="similarity (1 = highest, 0 = far)",
         points=decay_over_all,
-        how_to_read=WORDS("overlay_how_to_read"),
+        how_to_read=WORDING("overlay_how_to_read"),
         logarithmic="x",
     ),
 )

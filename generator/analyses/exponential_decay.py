@@ -29,7 +29,7 @@ from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import significant
 
-WORDS = Wording("exponential_decay")
+WORDING = Wording("analyses/exponential_decay.md.jinja")
 FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
 MOST_DOTS = 1500  # of all layers and panels together; with more, bands are drawn.
 MOST_LINES = 128
@@ -136,10 +136,10 @@ def _finite(value: float) -> float | None:
 def _of_decay(decay: Decay, halves: Floats) -> Iterator[Finding]:
     at_zero_input, median = decay.at_zero_input, _finite(np.median(halves))
     if halves.size == 1:
-        text = WORDS("rate", at_zero_input=at_zero_input, half=median)
+        text = WORDING("rate", at_zero_input=at_zero_input, half=median)
         yield Finding(text, ("median",), 0.6)
         return
-    text = WORDS(
+    text = WORDING(
         "rates",
         at_zero_input=at_zero_input,
         median=median,
@@ -159,7 +159,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
     if not math.isfinite(longest) or longest < APART * shortest:
         return
     first, last = (decay.layers[layer] for layer in ends)
-    text = WORDS("medians", first=first, shortest=shortest, last=last, longest=longest)
+    text = WORDING("medians", first=first, shortest=shortest, last=last, longest=longest)
     shown = np.clip((shortest, longest), SHORTEST_SHOWN, LONGEST_SHOWN)
     spots = tuple(
         Spot("layers", float(layer), float(half))
@@ -170,7 +170,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
 
 def _of_slopes(halves: Floats) -> Iterator[Finding]:
     shortest, longest = _finite(halves.min()), _finite(halves.max())
-    text = WORDS("slopes", shortest=shortest, longest=longest, n_heads=halves.size)
+    text = WORDING("slopes", shortest=shortest, longest=longest, n_heads=halves.size)
     is_single = halves.size == 1 or longest is None
     yield Finding(text, ("shortest",) if is_single else ("shortest", "longest"), 0.4)
 
@@ -299,13 +299,13 @@ ANALYSIS = Analysis(
     key="exponential_decay",
     stage="see",
     after="vectors_by_offset",
-    answer=Headline("median", *WORDS.headline("median")),
+    answer=Headline("median", *WORDING.headline("median")),
     forms=(Decay, OffsetBias),
     compute=compute,
     figures=(
         FigureSpec(
             "layers",
-            *WORDS.figure("layers"),
+            *WORDING.figure("layers"),
             draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
@@ -314,7 +314,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "left",
-            *WORDS.figure("left", _at_distances),
+            *WORDING.figure("left", _at_distances),
             LEFT,
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '
@@ -323,5 +323,5 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    overlay=LEFT.overlay(WORDS("overlay_how_to_read")),
+    overlay=LEFT.overlay(WORDING("overlay_how_to_read")),
 )

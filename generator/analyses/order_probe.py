@@ -34,7 +34,7 @@ from generator.numerics.linear_probes import (
     sample_pairs,
 )
 
-WORDS = Wording("order_probe")
+WORDING = Wording("analyses/order_probe.md.jinja")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LogisticRegression and cross_val_score, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -160,7 +160,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
     scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
     if error > usual - BEYOND * scatter:
         return
-    text = WORDS(
+    text = WORDING(
         "order",
         tells=error <= ORDERED,
         usually=error < UNORDERED,
@@ -226,19 +226,19 @@ ANALYSIS = Analysis(
     key="order_probe",
     stage="measure",
     after="position_probe",
-    headlines=(Headline("error", *WORDS.headline("error")),),
+    headlines=(Headline("error", *WORDING.headline("error")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "draws",
-            *WORDS.figure("draws", _samples),
+            *WORDING.figure("draws", _samples),
             draw,
             python=('plt.plot(arrays["order_probe.few"], "o")'),
         ),
         FigureSpec(
             "by_distance",
-            *WORDS.figure("by_distance", _ends),
+            *WORDING.figure("by_distance", _ends),
             Curves(
                 _error_by_distance,
                 x="distance of the two positions (positions)",

@@ -36,7 +36,7 @@ from generator.numerics.linear_probes import (
 )
 from generator.text import significant
 
-WORDS = Wording("position_probe")
+WORDING = Wording("analyses/position_probe.md.jinja")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LinearRegression and cross_val_predict, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -160,7 +160,7 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
     if error > UNREADABLE * min(of_noise, middle):
         return
     roughly = error > READABLE * middle
-    text = WORDS("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
+    text = WORDING("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
     yield Finding(
         text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
     )
@@ -225,19 +225,19 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="measure",
     after="principal_components",
-    headlines=(Headline("ridge", *WORDS.headline("ridge")),),
+    headlines=(Headline("ridge", *WORDING.headline("ridge")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "read",
-            *WORDS.figure("read"),
+            *WORDING.figure("read"),
             draw,
             python=('plt.plot(arrays["position_probe.read"], ".")'),
         ),
         FigureSpec(
             "by_position",
-            *WORDS.figure("by_position", _summary),
+            *WORDING.figure("by_position", _summary),
             Curves(
                 of_arrays("", "wrong"),
                 x="position",

@@ -25,7 +25,7 @@ from generator.figures.charts import Curves, diagonal
 from generator.figures.scene import DOTTED, Dash, Rule
 from generator.numerics.arrays import Array, Floats, finite, largest
 
-WORDS = Wording("positions_and_words")
+WORDING = Wording("analyses/positions_and_words.md.jinja")
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
 MAJORITY = 0.5  # Share of the energy that makes a finding weigh more.
@@ -160,7 +160,7 @@ def _findings(top: float, bottom: float, chance: float) -> Iterator[Finding]:
     for key, share, spot in ends:
         if share >= MARKED * chance:
             is_most = share >= MAJORITY
-            text = WORDS(key, share=share, chance=chance, is_most=is_most)
+            text = WORDING(key, share=share, chance=chance, is_most=is_most)
             yield Finding(text, (key, "chance"), 0.75 if is_most else 0.45, spots=(spot,))
 
 
@@ -209,13 +209,13 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", *WORDS.headline("overlap")),
+    answer=Headline("overlap", *WORDING.headline("overlap")),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "energy",
-            *WORDS.figure("energy"),
+            *WORDING.figure("energy"),
             Curves(
                 _cumulative,
                 x="directions, most used by word vectors first (%)",
@@ -230,7 +230,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "angles",
-            *WORDS.figure("angles", _summary),
+            *WORDING.figure("angles", _summary),
             Curves(
                 _cosines,
                 x="principal angle, smallest first",

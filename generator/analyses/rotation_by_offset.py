@@ -40,7 +40,7 @@ from generator.figures.scene import DOTTED, Dash, Line, Rule
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 
-WORDS = Wording("rotation_by_offset")
+WORDING = Wording("analyses/rotation_by_offset.md.jinja")
 MOST_OFFSETS = 4096
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
 
@@ -112,7 +112,7 @@ def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> F
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
     is_marked = in_order and turns < lengths.size
     spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
-    text = WORDS("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
+    text = WORDING("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
     weight = 0.4 if turns == lengths.size else 0.6
     metric = (limit,) if limit in {"context", "sliding"} else ()
     return Finding(text, ("full_turns", "pairs", "full_share", *metric), weight, spots=spots)
@@ -147,7 +147,7 @@ def _reach(label: Label, result: Result, _: Dash) -> tuple[Rule]:
 def _explained(results: Results) -> Iterator[Line]:
     if any(_is_scaled(result) for result in results.values()):
         yield Line([], [], colour=MUTED, dash=DOTTED, name="before scaling")
-    yield Line([], [], colour=MUTED, width=0.6, name=WORDS("wavelengths_limits"))
+    yield Line([], [], colour=MUTED, width=0.6, name=WORDING("wavelengths_limits"))
 
 
 WAVELENGTHS = Curves(
@@ -173,22 +173,22 @@ ANALYSIS = Analysis(
     stage="see",
     after="attention_from_the_bias_alone",
     headlines=(
-        Headline("longest", *WORDS.headline("longest")),
-        Headline("full_share", *WORDS.headline("full_share")),
+        Headline("longest", *WORDING.headline("longest")),
+        Headline("full_share", *WORDING.headline("full_share")),
     ),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "wavelengths",
-            *WORDS.figure("wavelengths"),
+            *WORDING.figure("wavelengths"),
             WAVELENGTHS,
             python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
             "profile",
-            *WORDS.figure("profile"),
+            *WORDING.figure("profile"),
             Curves(
                 _profile,
                 x="offset (positions)",
@@ -258,8 +258,8 @@ ANALYSIS = Analysis(
         ),
     ),
     overlay=WAVELENGTHS.overlay(
-        WORDS("overlay_how_to_read"),
-        WORDS("overlay_title"),
+        WORDING("overlay_how_to_read"),
+        WORDING("overlay_title"),
         "wavelength (positions)",
     ),
 )

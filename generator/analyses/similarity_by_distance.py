@@ -36,7 +36,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import half_distance
 
-WORDS = Wording("similarity_by_distance")
+WORDING = Wording("analyses/similarity_by_distance.md.jinja")
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
 STEPS = 20  # Width of local monotonicity, in positions.
@@ -172,16 +172,16 @@ def of_fall(
         for place in (half, rise)
         if place is not None
     )
-    text = WORDS("fall", mean=mean, half=half, rise=rise)
+    text = WORDING("fall", mean=mean, half=half, rise=rise)
     weight = 0.4 if rise is None else 0.3
     yield Finding(text, ("half_fall", "rise", "mean"), weight, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
     if invariance is not None and invariance >= INVARIANT:
-        yield Finding(WORDS("distance_alone", share=invariance), ("invariance",), 0.6)
+        yield Finding(WORDING("distance_alone", share=invariance), ("invariance",), 0.6)
     if invariance is not None and invariance < VARYING:
-        yield Finding(WORDS("place_too", share=invariance), ("invariance",), 0.3)
+        yield Finding(WORDING("place_too", share=invariance), ("invariance",), 0.3)
 
 
 def _profile(result: Result) -> tuple[Array, Array]:
@@ -198,14 +198,14 @@ ANALYSIS = Analysis(
     key="similarity_by_distance",
     stage="measure",
     after="similarity_of_positions",
-    answer=Headline("invariance", *WORDS.headline("invariance")),
+    answer=Headline("invariance", *WORDING.headline("invariance")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines"),
+            *WORDING.figure("lines"),
             Curves(
                 _profile,
                 x="distance (positions)",

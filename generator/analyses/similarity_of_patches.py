@@ -35,7 +35,7 @@ from generator.numerics.arrays import (
     shrink,
 )
 
-WORDS = Wording("similarity_of_patches")
+WORDING = Wording("analyses/similarity_of_patches.md.jinja")
 # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
 # more than two tables.
 MOST_TILES = 14
@@ -130,9 +130,9 @@ def _findings(anisotropy: float | None) -> Iterator[Finding]:
     if anisotropy is None:
         return
     if abs(anisotropy) < UNEVEN:
-        yield Finding(WORDS("even"), ("anisotropy",), 0.2)
+        yield Finding(WORDING("even"), ("anisotropy",), 0.2)
     else:
-        yield Finding(WORDS("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
+        yield Finding(WORDING("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
 
 
 def draw(results: Results) -> Figure:
@@ -195,14 +195,14 @@ ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
     after="seams",
-    answer=Headline("across", *WORDS.headline("across")),
+    answer=Headline("across", *WORDING.headline("across")),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},
     figures=(
         FigureSpec(
             "mosaic",
-            *WORDS.figure("mosaic"),
+            *WORDING.figure("mosaic"),
             draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

@@ -27,7 +27,7 @@ from generator.figures.scene import Line, add
 from generator.figures.style import INK, SERIES
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 
-WORDS = Wording("single_positions")
+WORDING = Wording("analyses/single_positions.md.jinja")
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
@@ -67,7 +67,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
-        findings=(Finding(WORDS("size", ratio=ratio), ("word_ratio",), 0.3),),
+        findings=(Finding(WORDING("size", ratio=ratio), ("word_ratio",), 0.3),),
         derived=derived,
     )
 
@@ -151,7 +151,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="see",
     after="whole_table",
-    answer=Headline("word_ratio", *WORDS.headline("word_ratio")),
+    answer=Headline("word_ratio", *WORDING.headline("word_ratio")),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -159,7 +159,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines", _summary),
+            *WORDING.figure("lines", _summary),
             draw,
             python=('plt.plot(vectors[arrays["single_positions.positions"]].T)'),
         ),

@@ -25,7 +25,7 @@ from generator.figures.scene import Band, Dash, Line, Rule
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import plural
 
-WORDS = Wording("spectrum")
+WORDING = Wording("analyses/spectrum.md.jinja")
 FEWEST = 16
 SEED = 0
 # The slowest tenth of the frequencies; in a shuffled table it holds about a tenth of the energy.
@@ -189,15 +189,15 @@ def _findings(
     if peak_periods.size:
         named = peak_periods[:MOST_NAMED].tolist()
         n_more = peak_periods.size - len(named)
-        text = WORDS("peaks", periods=named, n_more=n_more, n_outliers=n)
+        text = WORDING("peaks", periods=named, n_more=n_more, n_outliers=n)
         yield Finding(text, ("peaks",), 0.6, spots=spots)
     slow, control = shares
     energy = {"share": slow, "control": control, "period": period, "n_outliers": n}
     rests_on = ("slow", "slow_control", "slow_period")
     if slow >= MOSTLY:
-        yield Finding(WORDS("change_slowly", **energy), rests_on, 0.4)
+        yield Finding(WORDING("change_slowly", **energy), rests_on, 0.4)
     elif slow <= HARDLY:
-        yield Finding(WORDS("hardly_change_slowly", **energy), rests_on, 0.5)
+        yield Finding(WORDING("hardly_change_slowly", **energy), rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:
@@ -248,14 +248,14 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", *WORDS.headline("slow")),
+    answer=Headline("slow", *WORDING.headline("slow")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
             "periods",
-            *WORDS.figure("periods"),
+            *WORDING.figure("periods"),
             AMPLITUDES,
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
@@ -272,5 +272,5 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
-    overlay=AMPLITUDES.overlay(WORDS("overlay_how_to_read")),
+    overlay=AMPLITUDES.overlay(WORDING("overlay_how_to_read")),
 )

@@ -25,7 +25,7 @@ from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
 
-WORDS = Wording("vector_norms")
+WORDING = Wording("analyses/vector_norms.md.jinja")
 TOP = 3.0  # median norms; the upper limit of the figure on every page
 # Share of random tables in which any norm may be called unusual; the median deviation of few norms
 # scatters by about this over their number.
@@ -130,7 +130,7 @@ def spread(norms: Floats) -> float:
 def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        text = WORDS("alike", norm=median)
+        text = WORDING("alike", norm=median)
         yield Finding(text, ("median", "longest", "shortest"), 0.3)
         return
     if out is None or not median:
@@ -140,7 +140,7 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
         return
     farthest = _farthest(norms, out)
     times = norms[farthest] / median
-    text = WORDS("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
+    text = WORDING("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
     yield Finding(
@@ -170,7 +170,7 @@ def _half(columns: Floats) -> tuple[int, Floats]:
 def _of_dimensions(half: int, share: Floats, n_outliers: int) -> Iterator[Finding]:
     if share.size < 16 or half > FEW * share.size:
         return
-    text = WORDS("few_hold_half", half=half, n_dimensions=share.size, n_outliers=n_outliers)
+    text = WORDING("few_hold_half", half=half, n_dimensions=share.size, n_outliers=n_outliers)
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     # The figure shows the whole table.
     yield Finding(text, ("half",), 0.7, spots=() if n_outliers else (at,))
@@ -201,7 +201,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="single_positions",
-    headlines=(Headline("spread", *WORDS.headline("spread")),),
+    headlines=(Headline("spread", *WORDING.headline("spread")),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -209,7 +209,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines"),
+            *WORDING.figure("lines"),
             NORMS_BY_POSITION,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             overlays=True,
@@ -217,7 +217,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "energy",
-            *WORDS.figure("energy"),
+            *WORDING.figure("energy"),
             ENERGY_BY_DIMENSIONS,
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
@@ -242,5 +242,5 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=NORMS_BY_POSITION.overlay(WORDS("overlay_how_to_read")),
+    overlay=NORMS_BY_POSITION.overlay(WORDING("overlay_how_to_read")),
 )

@@ -32,7 +32,7 @@ from generator.numerics.arrays import (
     row_norms,
 )
 
-WORDS = Wording("vectors_by_offset")
+WORDING = Wording("analyses/vectors_by_offset.md.jinja")
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 
 
@@ -97,10 +97,10 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> Iterator[Finding]:
     if adjacent is not None:
         are_alike = abs(adjacent - mean) <= ALIKE
-        text = WORDS("neighbours", adjacent=adjacent, mean=mean, are_alike=are_alike)
+        text = WORDING("neighbours", adjacent=adjacent, mean=mean, are_alike=are_alike)
         yield Finding(text, ("adjacent", "mean"), 0.4)
     if sides is not None:
-        text = WORDS("opposites", sides=sides, are_alike=sides > 1.0 - ALIKE)
+        text = WORDING("opposites", sides=sides, are_alike=sides > 1.0 - ALIKE)
         yield Finding(text, ("sides",), 0.5)
 
 
@@ -138,13 +138,13 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", *WORDS.headline("sides")),
+    answer=Headline("sides", *WORDING.headline("sides")),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix"),
+            *WORDING.figure("matrix"),
             draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
@@ -152,7 +152,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "similarity",
-            *WORDS.figure("similarity"),
+            *WORDING.figure("similarity"),
             BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
@@ -161,7 +161,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "norms",
-            *WORDS.figure("norms"),
+            *WORDING.figure("norms"),
             replace(
                 BY_OFFSET,
                 points=of_arrays("offsets", "norms"),

@@ -25,7 +25,7 @@ from generator.figures.scene import DOTTED, Band, Rule
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 
-WORDS = Wording("weight_of_the_sinks")
+WORDING = Wording("analyses/weight_of_the_sinks.md.jinja")
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
 MOST_KEYS, N_POINTS = 6, 121  # A power of ten, and points of the curves.
 LIMIT = 6.0  # logit, of the colours; e^6 is as much as 403 keys
@@ -47,7 +47,7 @@ def compute(subject: Subject[Sinks]) -> Result:
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
     spot = Spot("logits", float(head), float(form.layers[layer]))
-    text = WORDS(
+    text = WORDING(
         "give",
         n_keys=KEYS,
         n_half=n_half,
@@ -118,13 +118,13 @@ ANALYSIS = Analysis(
     key="weight_of_the_sinks",
     stage="see",
     after="reach_of_the_convolution",
-    answer=Headline("share", *WORDS.headline("share")),
+    answer=Headline("share", *WORDING.headline("share")),
     forms=(Sinks,),
     compute=compute,
     figures=(
         FigureSpec(
             "logits",
-            *WORDS.figure("logits"),
+            *WORDING.figure("logits"),
             Images(
                 _of_every_layer,
                 (-LIMIT, LIMIT),
@@ -138,7 +138,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "shares",
-            *WORDS.figure("shares", _medians),
+            *WORDING.figure("shares", _medians),
             Curves(
                 median_by_keys,
                 x="number of keys",

@@ -9,9 +9,9 @@ from posixpath import relpath
 
 from markupsafe import escape
 
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-MEANINGS = Words("words/glossary.jinja")
+MEANINGS = Wording("wording/glossary.jinja")
 PAGE = "learn/glossary.html"
 MOST_MARKED = 8  # words on a page
 # Folders of pages for readers; the guide and the pages on files have words of their own.

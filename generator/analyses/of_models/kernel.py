@@ -20,7 +20,7 @@ from generator.numerics.attention_profiles import queries
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("kernel")
+WORDING = Wording("analyses/kernel.md.jinja")
 NEAR = 1  # positions
 LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
@@ -111,7 +111,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     random = float(first.arrays["by_offset_random"])
     if min(shares) < LEAST + random:
         return ()
-    return (Finding(WORDS("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
+    return (Finding(WORDING("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
 
 
 def draw(results: Results) -> "Figure":
@@ -151,7 +151,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heads",
-            *WORDS.figure("heads"),
+            *WORDING.figure("heads"),
             draw=draw,
             python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),

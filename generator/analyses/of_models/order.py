@@ -17,7 +17,7 @@ from generator.numerics.arrays import Array, Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("order")
+WORDING = Wording("analyses/order.md.jinja")
 BLOCKS = (1, 2, 4, 8, 16)  # words
 # %: what half of a text is worth, and what is clearly more than that
 ALL, MORE = 100.0, 105.0
@@ -118,7 +118,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     least = min(share or 0.0 for share in shares)
     kind = "is_worse" if least >= MORE else "loses_all" if least >= ALL else "loses"
     values = {} if kind == "loses_all" else {"share": least}
-    return (Finding(WORDS(kind, **values), ("share_1", "worth"), 0.5),)
+    return (Finding(WORDING(kind, **values), ("share_1", "worth"), 0.5),)
 
 
 def sentence(results: Results) -> str:
@@ -128,8 +128,8 @@ def sentence(results: Results) -> str:
         return ""
     low, high = min(shares), max(shares)
     if low >= ALL and high < MORE:
-        return WORDS("all_lose_all")
-    return WORDS("all_lose", low=low, high=high, is_worse=high >= MORE)
+        return WORDING("all_lose_all")
+    return WORDING("all_lose", low=low, high=high, is_worse=high >= MORE)
 
 
 def draw(results: Results) -> "Figure":
@@ -150,7 +150,7 @@ def draw(results: Results) -> "Figure":
 
 FIGURE = FigureSpec(
     "blocks",
-    *WORDS.figure("blocks"),
+    *WORDING.figure("blocks"),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )
@@ -161,7 +161,7 @@ ANALYSIS = Analysis(
     units={_key(size): "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
-    across=replace(FIGURE, how_to_read=WORDS("across_how_to_read")),
+    across=replace(FIGURE, how_to_read=WORDING("across_how_to_read")),
     sentence=sentence,
     figures=(FIGURE,),
 )

@@ -30,7 +30,7 @@ from generator.numerics.arrays import Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("position")
+WORDING = Wording("analyses/position.md.jinja")
 SHIFT = 64  # positions
 UNIT = "nats"
 NAMES = {
@@ -133,7 +133,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDS("equal", low=off, high=off, before=first.value("as_is")),
+                WORDING("equal", low=off, high=off, before=first.value("as_is")),
                 ("off", "as_is"),
                 0.6,
             )
@@ -141,9 +141,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     shifts = [result.value("shift_most") for result in (first, second)]
     text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
-        text = WORDS("shifted_alike")
+        text = WORDING("shifted_alike")
     elif (far := _certain(first, second, "shift_most")) is not None:
-        text = WORDS("farthest", rise=far)
+        text = WORDING("farthest", rise=far)
     if text:
         found.append(Finding(text, ("shift_64", "shift_most"), 0.4))
     return tuple(found)
@@ -166,7 +166,7 @@ def sentence(results: Results) -> str:
     ]
     if not losses_off:
         return ""
-    return WORDS("equal", low=min(losses_off), high=max(losses_off), before=None)
+    return WORDING("equal", low=min(losses_off), high=max(losses_off), before=None)
 
 
 def draw(results: Results) -> "Figure":
@@ -196,7 +196,7 @@ def _costs(result: Result) -> dict[str, Any]:
 
 FIGURE = FigureSpec(
     "moved",
-    *WORDS.figure("moved", _costs),
+    *WORDING.figure("moved", _costs),
     draw=draw,
     python=(
         f"places = {list(NAMES.values())}\n"
@@ -213,8 +213,8 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=replace(
         FIGURE,
-        caption=WORDS("across_caption"),
-        how_to_read=WORDS("across_how_to_read"),
+        caption=WORDING("across_caption"),
+        how_to_read=WORDING("across_how_to_read"),
     ),
     sentence=sentence,
     figures=(FIGURE,),

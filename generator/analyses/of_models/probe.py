@@ -21,7 +21,7 @@ from generator.numerics.hidden_states import Probe, Sums, probe, share_of_positi
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("probe")
+WORDING = Wording("analyses/probe.md.jinja")
 LEFT_OUT = 4  # First positions, which much else tells apart.
 ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 128  # of a fit
@@ -104,7 +104,7 @@ def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
     try:
         return stack.pieces(n), ()
     except NotApplicableError as error:
-        return stack.inputs(n), (Finding(WORDS("random_words", why=str(error))),)
+        return stack.inputs(n), (Finding(WORDING("random_words", why=str(error))),)
 
 
 def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Probe], list[float]]:
@@ -158,11 +158,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
     if all(_fades(result, random) for result in both):
-        text = WORDS("fades", at_input=known, at_end=last, random=float(random[-1]))
+        text = WORDING("fades", at_input=known, at_end=last, random=float(random[-1]))
         return (Finding(text, ("r2_input", "r2_last", "r2_random_last"), 0.6),)
     if all(_is_built_up(result, random) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
-        text = WORDS("built_up", layer=place, highest=highest, random=float(random.max()))
+        text = WORDING("built_up", layer=place, highest=highest, random=float(random.max()))
         return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
     return ()
 
@@ -206,7 +206,7 @@ def sentence(results: Results) -> str:
         for result in results.values()
         if _is_built_up(result, result.arrays[RANDOM])
     ]
-    return WORDS(
+    return WORDING(
         "parts", held=held, fading=fading, built=built, n_parts=len(results), changed=CHANGED
     )
 
@@ -256,21 +256,21 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=FigureSpec(
         "depth",
-        *WORDS.figure("depth"),
+        *WORDING.figure("depth"),
         draw=draw_across,
     ),
     overlay=Overlay(
         x="relative depth (share of the layers)",
         y="held-out R² of the position",
         points=by_depth,
-        how_to_read=WORDS("overlay_how_to_read"),
-        title=WORDS("overlay_title"),
+        how_to_read=WORDING("overlay_how_to_read"),
+        title=WORDING("overlay_title"),
     ),
     sentence=sentence,
     figures=(
         FigureSpec(
             "layers",
-            *WORDS.figure("layers"),
+            *WORDING.figure("layers"),
             draw=draw,
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'

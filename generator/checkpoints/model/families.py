@@ -103,7 +103,7 @@ AFTER_TWO = frozenset(
     {"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra",
      "pp_formulanet", "pp_formulanet_text"}
 )  # fmt: skip
-# Their code encodes position by what no scheme reads; templates/words/questions.jinja says how.
+# Their code encodes position by what no scheme reads; templates/wording/questions.jinja says how.
 UNREAD = frozenset(
     {
         "chatglm",

@@ -21,12 +21,12 @@ from generator.contracts import (
     Sentence,
     Subject,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 # The last names are those of Whisper as first published, and of llama.cpp.
 WORD_TENSORS = (
     "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight",

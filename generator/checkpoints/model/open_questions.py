@@ -12,7 +12,7 @@ from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form
 from generator.text import tensor_in_words
 
@@ -21,7 +21,7 @@ WITH_FOURIER = re.compile(
     r"PerceiverFor(ImageClassification(Fourier|ConvProcessing)|OpticalFlow"
     r"|MultimodalAutoencoding)$"
 )
-TEXTS = Words("words/questions.jinja")
+TEXTS = Wording("wording/questions.jinja")
 CONFIG = "config.json"
 MOST = 3  # sentences
 WORDS = frozenset(

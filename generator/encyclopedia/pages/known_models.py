@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageKind, untyped
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encyclopedia.rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
-WORDS = Words("words/models.jinja")
+WORDING = Wording("wording/models.jinja")
 # Facets that are a limit, with the values that readers choose from.
 AT_LEAST = {
     "context": (4096, 8192, 32_768, 131_072, 262_144, 1_000_000),
@@ -27,8 +27,8 @@ def pages(atlas: Atlas) -> list[Page]:
         "columns": COLUMNS,
         "total": len(found),
         "from_knowledge": sum(row.is_from_knowledge for row in found),
-        "mark": WORDS("unchecked_short"),
-        "unchecked": WORDS("unchecked"),
+        "mark": WORDING("unchecked_short"),
+        "unchecked": WORDING("unchecked"),
         "lead": lead(found),
         "facets": facets(found),
         "rows": found,
@@ -76,8 +76,8 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
     recurrent = sum(KINDS["recurrent"] in row.facets["kind"] for row in found)
     share = 100.0 * rotating / len(found)
     return (
-        WORDS("all", count=len(found), share=share, longest=longest),
-        WORDS("layers", windowed=windowed, recurrent=recurrent),
+        WORDING("all", count=len(found), share=share, longest=longest),
+        WORDING("layers", windowed=windowed, recurrent=recurrent),
     )
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from generator.contracts import Atlas, Json, Page, PageKind, untyped
 from generator.encyclopedia.positions import extended_name
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
-from generator.encyclopedia.rows import KINDS, WORDS, page_of, pages_of, records
+from generator.encyclopedia.rows import KINDS, WORDING, page_of, pages_of, records
 from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
@@ -49,7 +49,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         "owner": owner,
         "name": name,
         "titles": titles,
-        "unchecked": WORDS("unchecked"),
+        "unchecked": WORDING("unchecked"),
         "stacks": list(_stacks(model, sight)),
         "costs": _costs(model),
         "lengths": _lengths(model),

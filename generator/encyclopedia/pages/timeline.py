@@ -13,7 +13,7 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
@@ -24,7 +24,7 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-WORDS = Words("words/timeline.jinja")
+WORDING = Wording("wording/timeline.jinja")
 MOST_SCHEMES = 6
 TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
@@ -191,9 +191,9 @@ def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str)
     return _figure(
         key,
         (
-            WORDS(f"{key}_caption"),
-            WORDS("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
-            WORDS("shares_alt", shares=shares, first=years[0], last=years[-1]),
+            WORDING(f"{key}_caption"),
+            WORDING("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDING("shares_alt", shares=shares, first=years[0], last=years[-1]),
         ),
         partial(_draw_shares, tuple(years), tuple(shares)),
         f"years = {list(years)}\n"
@@ -213,9 +213,9 @@ def _growth(bases: Quantity, contexts: Quantity) -> Figure:
     return _figure(
         "growth",
         (
-            WORDS("growth_caption"),
-            WORDS("growth_how_to_read", fewest=FEWEST_OF_A_YEAR),
-            WORDS("growth_alt", largest=largest, longest=longest),
+            WORDING("growth_caption"),
+            WORDING("growth_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDING("growth_alt", largest=largest, longest=longest),
         ),
         partial(_draw_growth, bases, contexts),
         "dated = [one for one in data['models'] if one['month']]\n"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from generator.contracts import Numbers, Picture
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
 from generator.figures.scene import DOTTED, Line, Rule, add
@@ -11,7 +11,7 @@ from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 from generator.schemes.decay import retention
 
-WORDS = Words("schemes/decay.md.jinja")
+WORDING = Wording("schemes/decay.md.jinja")
 N_SHOWN, HEADS_SHOWN = 256, 4
 
 
@@ -35,7 +35,7 @@ def _draw(numbers: Numbers) -> Figure:
     of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
     shown = (
         ("retention", "RetNet: state", of_retention),
-        ("slopes", WORDS("picture_of_alibi"), of_slopes),
+        ("slopes", WORDING("picture_of_alibi"), of_slopes),
     )
     for ax, (name, title, labels) in zip(axes, shown, strict=True):
         add(ax, Rule("y", 0.5, width=0.8, dash=DOTTED))

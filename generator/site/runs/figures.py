@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.scene import Line, Rule, add
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-WORDS = Words("words/runs.jinja")
+WORDING = Wording("wording/runs.jinja")
 MULTIPLES = 6  # steps with a panel of their own
 COLUMNS = 3
 HEADROOM = 0.06  # above and below the kernel, as a share of its range
@@ -89,16 +89,16 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     return [
         FigureSpec(
             "steps",
-            WORDS("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
-            WORDS("steps_how_to_read"),
+            WORDING("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
+            WORDING("steps_how_to_read"),
             alt,
             partial(_draw_steps, kernels),
             python=python,
         ),
         FigureSpec(
             "lines",
-            WORDS("lines_caption"),
-            WORDS("lines_how_to_read"),
+            WORDING("lines_caption"),
+            WORDING("lines_how_to_read"),
             alt,
             partial(_draw_lines, kernels),
             python=python,
@@ -115,9 +115,9 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
     )
     return FigureSpec(
         "metrics",
-        WORDS("metrics_caption"),
-        WORDS("metrics_how_to_read"),
-        partial(_always, WORDS("metrics_alt", titles=[metric.title for metric in metrics])),
+        WORDING("metrics_caption"),
+        WORDING("metrics_how_to_read"),
+        partial(_always, WORDING("metrics_alt", titles=[metric.title for metric in metrics])),
         partial(draw_metrics, tuple(_panel(run, metric) for metric in metrics)),
         python="\n".join(
             (
@@ -157,7 +157,7 @@ def _kernel_alt(kernels: Kernels) -> str:
         (step, float(row[near]), float(row[distance]))
         for step, row in ((kernels.steps[0], first), (kernels.steps[-1], last))
     ]
-    return WORDS("kernel_alt", quantity=kernels.quantity, ends=ends, near=near, far=distance)
+    return WORDING("kernel_alt", quantity=kernels.quantity, ends=ends, near=near, far=distance)
 
 
 def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
