@@ -24,7 +24,7 @@ OF_HEADLINE = ("title", "sentence")
 MOST_WORDS = 5
 STOP = re.compile(r"[.?!](?: |$)")
 # A text in one of these is a message, the meaning of an option, or code for readers.
-MESSAGES = re.compile(r"\w*Error|Metric|compile|Recomputed|Word|Field")
+MESSAGES = re.compile(r"\w*Error|Metric|compile|Recomputed|Term|Field")
 OPTIONS = ("python", "reason", "describes")
 # Messages, and what keys of a file mean, as docstrings say of others.
 EXCEPT = ("site/write.py", "site/data/schema.py", "checkpoints/files/unread_folders.py")

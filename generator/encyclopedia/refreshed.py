@@ -20,7 +20,7 @@ from generator.contracts.wording import Wording
 from generator.encyclopedia.known_models import file_of
 from generator.errors import RowError
 from generator.reading.comparison import Side, compared
-from generator.site.history.words import cell
+from generator.site.history.sentences import cell
 from generator.text import short
 
 WORDING = Wording("wording/refreshed.jinja")

@@ -24,7 +24,7 @@ WITH_FOURIER = re.compile(
 TEXTS = Wording("wording/questions.jinja")
 CONFIG = "config.json"
 MOST = 3  # sentences
-WORDS = frozenset(
+OF_POSITION = frozenset(
     {"pos", "position", "positions", "positional", "posemb", "posembed", "posenc", "pe", "wpe"}
 )
 # What has such a word in its name and tells no position.
@@ -75,7 +75,9 @@ def _likely(files: Files, is_claimed: Claimed) -> Iterator[tuple[str, str]]:
 
 
 def _is_named(files: Files, name: str) -> bool:
-    return _n_axes(files, name) > 1 and not WORDS.isdisjoint(re.split(r"[._]|\d+", name.lower()))
+    return _n_axes(files, name) > 1 and not OF_POSITION.isdisjoint(
+        re.split(r"[._]|\d+", name.lower())
+    )
 
 
 def _is_shaped(files: Files, name: str) -> bool:
