@@ -44,19 +44,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite,
         is zero, or is too large
     """
-    if subject.words is None:
-        raise NotApplicableError(subject.no_words)
-    positions, words = (
+    if subject.word_vectors is None:
+        raise NotApplicableError(subject.no_word_vectors)
+    positions, word_vectors = (
         _normalised(subject.encoding.form.vectors, "the table"),
-        _normalised(subject.words, "the word matrix"),
+        _normalised(subject.word_vectors, "the word matrix"),
     )
-    d_model = words.shape[1]
+    d_model = word_vectors.shape[1]
     if positions.shape[1] != d_model:
         raise NotApplicableError(
             f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}"
         )
     k = max(1, round(TENTH * d_model))
-    of_words = singular_directions(words)
+    of_words = singular_directions(word_vectors)
     energy = _energy(positions, of_words)
     cosines = principal_cosines(singular_directions(positions)[:k], of_words[:k])
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
@@ -88,7 +88,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 "°",
             ),
             Metric("tenth", "Directions in a tenth", k),
-            Metric("vocabulary", "Rows of the word matrix", len(words)),
+            Metric("vocabulary", "Rows of the word matrix", len(word_vectors)),
         ),
         arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
         findings=tuple(_findings(top, bottom, chance)),

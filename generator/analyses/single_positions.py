@@ -62,11 +62,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
         )
     sentence = subject.input.sentence
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
-    words = sentence.words * subject.input.word_scale
-    ratio = rms / root_mean_square(words)
+    word_vectors = sentence.word_vectors * subject.input.word_scale
+    ratio = rms / root_mean_square(word_vectors)
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
-        arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
+        arrays={**arrays, "word": word_vectors[index], "token": np.array(sentence.tokens[index])},
         findings=(Finding(WORDING("size", ratio=ratio), ("word_ratio",), 0.3),),
         derived=derived,
     )
@@ -80,12 +80,12 @@ def shown(form: PositionTable, arrays: Arrays) -> Floats:
 def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str | None:
     if subject.input is None:
         return subject.no_input
-    words = subject.input.sentence.words
-    if words.shape[1] != d_model:
-        return f"word vectors have {words.shape[1]} dimensions, position vectors {d_model}"
-    if not np.all(np.isfinite(words)):
+    word_vectors = subject.input.sentence.word_vectors
+    if word_vectors.shape[1] != d_model:
+        return f"word vectors have {word_vectors.shape[1]} dimensions, position vectors {d_model}"
+    if not np.all(np.isfinite(word_vectors)):
         return "word vectors of the sentence have values that are NaN or infinite"
-    return None if np.any(words) else "all word vectors of the sentence are zero"
+    return None if np.any(word_vectors) else "all word vectors of the sentence are zero"
 
 
 def draw(results: Results) -> Figure:

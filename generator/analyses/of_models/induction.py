@@ -32,12 +32,12 @@ def compute(stack: LiveStack) -> Result:
         (n_layers, n_heads) each, means over all queries of the second copy but its first and last
     errors: NotApplicableError
     """
-    words = stack.words
-    n = min(LENGTH, (stack.longest - words.n_reserved) // 2)
-    once = np.random.default_rng(stack.seed).choice(words.words, (SEQUENCES, n))
-    inputs = words.framed(np.hstack([once, once]))
+    vocabulary = stack.text_vocabulary
+    n = min(LENGTH, (stack.longest - vocabulary.n_reserved) // 2)
+    once = np.random.default_rng(stack.seed).choice(vocabulary.ids, (SEQUENCES, n))
+    inputs = vocabulary.framed(np.hstack([once, once]))
     # Where the word that followed has been read, and another one follows.
-    queries = len(words.before) + np.arange(n + 1, 2 * n - 1)
+    queries = len(vocabulary.before) + np.arange(n + 1, 2 * n - 1)
 
     def taken(weights: Any) -> Floats:
         keys = np.stack([queries - 1, queries - n + 1])

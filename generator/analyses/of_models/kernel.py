@@ -41,7 +41,7 @@ def compute(stack: LiveStack) -> Result:
     offsets, mean, spread = _by_offset(stack)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
-    inputs = stack.words.originals[stack.inputs()]
+    inputs = stack.text_vocabulary.originals[stack.inputs()]
     arrays = {"ids": inputs, "offsets": offsets, "logits": mean, "spread": spread}
     if stack.again is None:
         random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
@@ -83,7 +83,7 @@ def _places(stack: LiveStack) -> tuple[Array, tuple[Array, Array]]:
     """Offsets that every query has, and the places of queries (n_queries, 1) and of their keys
     (n_queries, n_offsets); marks before and after the words are left out.
     """
-    before, after = len(stack.words.before), len(stack.words.after)
+    before, after = len(stack.text_vocabulary.before), len(stack.text_vocabulary.after)
     chosen = np.arange(stack.length)[queries(stack.length, stack.is_causal)]
     least = before - int(chosen[0])
     most = 0 if stack.is_causal else stack.length - after - 1 - int(chosen[-1])

@@ -34,8 +34,8 @@ def compute(stack: LiveStack) -> Result:
     """
     check_predicts(stack)
     half = FEWEST_BLOCKS * BLOCKS[-1]
-    texts = stack.pieces(length=2 * half + stack.words.n_reserved)
-    start = len(stack.words.before)
+    texts = stack.pieces(length=2 * half + stack.text_vocabulary.n_reserved)
+    start = len(stack.text_vocabulary.before)
     middle = start + half
     draws = np.random.default_rng(stack.seed)
     foreign_halves = texts.copy()

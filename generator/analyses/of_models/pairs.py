@@ -107,7 +107,7 @@ def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
 def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
     """What the model loses without the turns of ``quarter``. errors: NotApplicableError"""
     needed = int(np.ceil(turns.max()))
-    length = max(needed + stack.words.n_reserved, stack.length)
+    length = max(needed + stack.text_vocabulary.n_reserved, stack.length)
     if length > min(MOST_TOKENS, stack.longest):
         raise NotApplicableError(
             f"its slowest pair turns once in {needed:,} positions, longer than the texts read"

@@ -43,8 +43,10 @@ def compute(stack: LiveStack) -> Result:
         int, for the second time
     errors: NotApplicableError
     """
-    words = stack.words
-    positions = np.arange(max(LEFT_OUT, len(words.before)), stack.length - len(words.after))
+    vocabulary = stack.text_vocabulary
+    positions = np.arange(
+        max(LEFT_OUT, len(vocabulary.before)), stack.length - len(vocabulary.after)
+    )
     if stack.again is not None:
         known = stack.again.derived
         pairs = zip(known["means"], known["weights"], strict=True)
