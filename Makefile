@@ -52,7 +52,7 @@ audit: .venv-audit/.installed ## look for known vulnerabilities in constraints.t
 
 sbom: .venv-audit/.installed ## list what an installation of the wheel brings, as CycloneDX in build/sbom.json
 	$(PYTHON) -m venv --clear .venv-wheel
-	.venv-wheel/bin/python $(PIP) -c constraints.txt .
+	.venv-wheel/bin/python $(PIP) -c constraints.txt '.[site]'
 	@mkdir -p build
 	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
@@ -73,7 +73,7 @@ clean: ## remove what was built; samples and .venv stay
 $(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name it with make PYTHON=...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) -c constraints.txt -e .
+	$(BIN)/python $(PIP) -c constraints.txt -e '.[site]'
 	@touch $@
 
 $(DEV): $(SETUP)

@@ -33,8 +33,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from tests import near
-
 ROOT = Path(__file__).parent.parent
 COUNT, SEED = 300, 20
 # Per fault: seconds of tests, by their time without it, and number of tests.
@@ -295,10 +293,12 @@ def test(mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]") -> dict[str, A
 
 
 def killers(results: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The test files that detected faults, by module; those that detected most first."""
+    """The test files in which a test detected a fault, by module; those with most faults first."""
+    from tests import near  # Not above: a process that runs tests has those of its tree.
+
     counts = defaultdict[str, Counter[str]](Counter)
     for entry in results:
-        if match := re.match("killed by (tests/[^:]+)", entry["verdict"]):
+        if match := re.match("killed by (tests/[^:]+)::", entry["verdict"]):
             counts[near.module_of(entry["path"])][match[1]] += 1
     return {
         module: sorted(counted, key=lambda file: (-counted[file], file))
@@ -307,6 +307,8 @@ def killers(results: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def main() -> None:
+    from tests import near
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="Folder for coverage and results.")
     parser.add_argument("--count", type=int, default=COUNT, help="Number of faults.")

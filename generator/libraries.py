@@ -1,16 +1,46 @@
-"""Imports of transformers, whose config classes need no torch, without which they load in a quarter
-of the time.
+"""Libraries that are not always there: those of the extra ``site``, and torch, without which the
+config classes of transformers load in a quarter of the time.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
+
+from generator import PROGRAM
+from generator.errors import RefusedError
 
 # Without torch, transformers says that it has no models.
 SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
+# Those of the extra that are imported by name.
+OF_SITE = ("torch", "matplotlib", "scipy", "sklearn", "mkdocs")
+IN_NUMPY = "generator.numerics.torch_in_numpy"
+_without_torch = False
+
+
+def need_site(what: str, *libraries: str) -> None:
+    """Check that ``libraries`` are installed, or all of the extra.
+
+    what: needs them
+    errors: RefusedError where one is not
+    """
+    for name in libraries or OF_SITE:
+        if find_spec(name) is None:
+            raise RefusedError(
+                f"{what}: {name} is not installed; expected what"
+                f" pip install '{PROGRAM}[site]' brings"
+            )
+
+
+def rescale_without_torch() -> None:
+    """Have this process, and those forked from it, rescale rotations in numpy: where one file is
+    looked at and nothing published, torch's import takes longer than all else.
+    """
+    global _without_torch  # noqa: PLW0603 (of the process)
+    _without_torch = True
 
 
 def config_classes() -> Mapping[str, Any]:
@@ -33,11 +63,13 @@ def light_transformers(module: str) -> Any:
 def rotary_initialisers() -> Any:
     """The module of transformers that rescales rotations.
 
-    It needs torch, but none of the models, whose import takes longer than torch's.
+    It needs torch, but none of the models, whose import takes longer than torch's; where torch is
+    not installed, or is to be spared, ``numerics.torch_in_numpy``.
     """
     module = light_transformers("modeling_rope_utils")
+    is_there = find_spec("torch") is not None and not _without_torch
     # Which it has not found where config classes alone were needed before.
-    module.torch = import_module("torch")
+    module.torch = import_module("torch" if is_there else IN_NUMPY)
     return module
 
 
@@ -51,6 +83,14 @@ def import_transformers() -> Any:
         for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
             del sys.modules[name]
     return import_module("transformers")
+
+
+def keep_torch() -> None:
+    """Import torch where it is installed, so that ``light_transformers`` does not hide it: in the
+    process of another program, whose transformers would have no models.
+    """
+    with suppress(ImportError):
+        import_module("torch")
 
 
 @contextmanager

@@ -71,7 +71,12 @@ class Inline:
 
 @contextmanager
 def _processes(
-    n_rows: int = 0, shares_models: bool = False, *, jobs: int = 1, limits: object = None
+    n_rows: int = 0,
+    shares_models: bool = False,
+    *,
+    jobs: int = 1,
+    limits: object = None,
+    preload: str = "",
 ) -> Iterator[Inline]:
     yield Inline()
 

@@ -113,6 +113,12 @@ def test_what_is_installed_finds_its_resources_and_reads_the_list_of_a_new_folde
     assert said.count(": 0 bytes\n") == 3
 
 
+def test_programs_in_python_read_with_what_is_installed(installed: Path) -> None:
+    code = "import position_atlas; print(position_atlas.read('examples/llama-3.1-8b').context)"
+    said = run(installed / "env/bin/python", "-c", code, folder=installed / "plain")
+    assert said == "131072\n"
+
+
 @pytest.mark.thorough
 def test_what_a_user_has_beside_the_list_of_an_installation_wins(sites: Path) -> None:
     assert_mine(sites / "mine/build/site")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import mutants
 from tests import near
 from tests.built import ROOT
 
@@ -64,3 +65,9 @@ def test_first_are_those_that_detected_faults_in_a_module_that_many_import() -> 
     module = "generator.numerics.arrays"
     assert near.file_of(module) in {path.relative_to(ROOT).as_posix() for path in near.central()}
     assert near.near([near.file_of(module)])[: len(killers[module])] == killers[module]
+
+
+def test_files_are_by_how_many_faults_they_detected() -> None:
+    verdicts = ("killed by tests/a.py::test_1", *2 * ("killed by tests/b.py::test_2",), "survived")
+    results = [{"path": "generator/text.py", "verdict": verdict} for verdict in verdicts]
+    assert mutants.killers(results) == {"generator.text": ["tests/b.py", "tests/a.py"]}

@@ -82,13 +82,13 @@ def test_the_monthly_steps_are_commands() -> None:
 
 
 @pytest.mark.parametrize(("came", "expected"), [
-    (None, f"position-atlas=={__version__}"),
-    ({"url": "file:///here", "dir_info": {}}, f"position-atlas=={__version__}"),
-    ("no JSON", f"position-atlas=={__version__}"),
+    (None, f"position-atlas[site]=={__version__}"),
+    ({"url": "file:///here", "dir_info": {}}, f"position-atlas[site]=={__version__}"),
+    ("no JSON", f"position-atlas[site]=={__version__}"),
     ({"url": "https://example.org/atlas.git", "vcs_info": {"vcs": "git", "commit_id": "c" * 40}},
-        f"position-atlas @ git+https://example.org/atlas.git@{'c' * 40}"),
+        f"position-atlas[site] @ git+https://example.org/atlas.git@{'c' * 40}"),
     ({"url": "https://example.org/position_atlas-0.1.0-py3-none-any.whl", "archive_info": {}},
-        "position-atlas @ https://example.org/position_atlas-0.1.0-py3-none-any.whl"),
+        "position-atlas[site] @ https://example.org/position_atlas-0.1.0-py3-none-any.whl"),
 ])  # fmt: skip
 def test_the_starter_installs_the_program_from_where_it_came(
     came: object, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

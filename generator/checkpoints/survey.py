@@ -10,10 +10,8 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.unread_folders import unread_folder
 from generator.checkpoints.files.weights import CONFIG, checkpoints_in, files
 from generator.checkpoints.list_row import FORBIDDEN
-from generator.errors import RowError
+from generator.errors import MOST_DEPTH, MOST_FOLDERS, RowError
 
-MOST_DEPTH = 8  # levels below the folder that is looked through
-MOST_FOLDERS = 5_000
 MOST_CHECKPOINTS = 5_000
 ENVIRONMENT = "pyvenv.cfg"  # In the folder of an environment of Python.
 BLOBS = ("blobs", "snapshots")  # In a repository of the Hub's cache, the files and links to them.

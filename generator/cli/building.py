@@ -8,18 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.checkpoints import list_file
-from generator.cli import command_records, progress
 from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
-from generator.errors import RefusedError
-from generator.pipeline import build as builds
-from generator.pipeline import copies, dask_pool, history, jobs, local_pool, versions
-from generator.pipeline.executor import Executors
-from generator.reading import plan
-from generator.site import materials, write
-from generator.site.history import former_site, words
-from generator.site.history.changes import changes, checkpoints
-from generator.text import plural
+from generator.cli.deferral import deferred
+from generator.errors import MOST_LOST, RefusedError
+from generator.pipeline import local_pool
+
+with deferred():
+    from generator import libraries, text
+    from generator.checkpoints import list_file
+    from generator.cli import command_records, progress
+    from generator.pipeline import build as builds
+    from generator.pipeline import copies, dask_pool, executor, history, versions
+    from generator.pipeline import jobs as rows
+    from generator.reading import plan
+    from generator.site import materials, write
+    from generator.site.history import changes, former_site, words
 
 MOST_CHANGES = 10  # listed at the end of a build
 LIMITS = local_pool.Limits()
@@ -52,7 +55,7 @@ AllowShrink = Annotated[
     typer.Option(
         "--allow-shrink",
         help=(
-            f"Write the site even if more than {history.MOST_LOST:.0%} of its former checkpoints"
+            f"Write the site even if more than {MOST_LOST:.0%} of its former checkpoints"
             " were not reached."
         ),
     ),
@@ -105,6 +108,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     site left in place.
     """
     with reporting_errors("; the last site remains"):
+        libraries.need_site("build")
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)
@@ -118,7 +122,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         ):
             if published_at is not None:
                 former_site.bring_releases(published_at, folder / history.FOLDER)
-            executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
+            executors = executor.Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = plan.plan(checkpoints, offline)
             chosen = _chosen(tasks, only, fresh)
             reporter.expect(len(tasks))
@@ -144,13 +148,13 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     )
 
 
-def _chosen(tasks: Sequence[plan.Task], only: str | None, fresh: bool) -> frozenset[str]:
+def _chosen(tasks: "Sequence[plan.Task]", only: str | None, fresh: bool) -> frozenset[str]:
     """errors: RefusedError where no row has this slug, or nothing may come from the store"""
     if only is None:
         return frozenset()
     if fresh:
         raise RefusedError(f"--only {only}: found --fresh too; expected one of the two")
-    known = sorted(set[str]().union(*map(jobs.slugs_of, tasks)))
+    known = sorted(set[str]().union(*map(rows.slugs_of, tasks)))
     if only not in known:
         close = get_close_matches(only, known, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else f", such as {known[0]}"
@@ -163,9 +167,11 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
     found = (
         []
         if former is None
-        else changes(checkpoints(former), checkpoints(former_site.atlas(str(output))))
+        else changes.changes(
+            changes.checkpoints(former), changes.checkpoints(former_site.atlas(str(output)))
+        )
     )
     for change in found[:MOST_CHANGES]:
         out.print(f"{'changed':>11}  {words.line(change)}")
     if len(found) > MOST_CHANGES:
-        out.print(f"{'':>11}  and {plural(len(found) - MOST_CHANGES, 'more change')}")
+        out.print(f"{'':>11}  and {text.plural(len(found) - MOST_CHANGES, 'more change')}")

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator import PACKAGE, PROGRAM
-from generator.checkpoints import list_edit, list_file, list_row
-from generator.checkpoints.hub import revisions
-from generator.cli import comparing, inspection, known, linting, named, own_runs, serving, starter
+from generator import PACKAGE, PROGRAM, __version__
+from generator.cli import comparing, known, linting, starter
 from generator.cli.application import (
     EXIT_CODES,
     FAILED,
@@ -27,20 +25,24 @@ from generator.cli.application import (
     reporting_errors,
 )
 from generator.cli.building import build
-from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
-from generator.errors import AtlasError, RefusedError
-from generator.pipeline import evaluate, local_pool, versions
-from generator.pipeline.inspect import inspect as inspect_task
-from generator.reading import find, plan
-from generator.site import materials
-from generator.site.data import files as data_files
-from generator.site.history import former_site, words
-from generator.site.history.changes import changes, checkpoints
-from generator.text import plural
+from generator.cli.deferral import deferred
+from generator.errors import BOUNDS, AtlasError, RefusedError
+
+with deferred():
+    from generator import libraries, text
+    from generator.checkpoints import list_edit, list_file, list_row
+    from generator.checkpoints.hub import revisions
+    from generator.cli import inspection, named, own_runs, serving
+    from generator.pipeline import evaluate, local_pool
+    from generator.pipeline import inspect as inspecting
+    from generator.reading import find, plan
+    from generator.site import materials
+    from generator.site.history import changes, former_site, words
+
+if TYPE_CHECKING:
+    from generator.contracts import Checkpoint
 
 __all__ = ["app", "comparing", "known", "linting"]
-
-T = TypeVar("T")
 
 # The first in help, and in the guide.
 app.command()(build)
@@ -79,11 +81,10 @@ def inspect(
     with reporting_errors():
         checkpoint = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([checkpoint], offline=False)  # Of a pattern with *, the last one.
-        with named.hub_errors(task.checkpoint), local_pool.processes(jobs=1) as executor:
-            inspected = named.within_limits(executor, inspect_task, task)
+        with named.hub_errors(task.checkpoint), local_pool.reading() as executor:
+            inspected = named.within_limits(executor, inspecting.inspect, task)
         if as_json:
-            found = _document(inspected.outcome, inspected.records)
-            typer.echo(json.dumps(found, default=asdict, indent=1))
+            typer.echo(json.dumps(inspection.document(inspected), default=asdict, indent=1))
             return
         inspection.show(out, inspected, find.all_schemes())
         inspection.show_findings(out, task)
@@ -115,7 +116,7 @@ def check(
         err.print(problem)
     if missing:
         raise typer.Exit(FAILED)
-    out.print(f"{config_file}: {plural(len(checkpoints), 'checkpoint')}, no problem found")
+    out.print(f"{config_file}: {text.plural(len(checkpoints), 'checkpoint')}, no problem found")
 
 
 @app.command()
@@ -125,7 +126,7 @@ def add(
         typer.Argument(
             help=(
                 "A Hub id (owner/name, or owner/name@revision), a weights file, or a folder that is"
-                f" searched for checkpoints ({own_runs.BOUNDS})."
+                f" searched for checkpoints ({BOUNDS})."
             )
         ),
     ],
@@ -177,7 +178,7 @@ def pin(
                 commits[index] = commit
                 out.print(f"{name}: {revision or 'main'} → {commit}")
         list_edit.pin(config_file, commits)
-    out.print(f"{config_file}: {plural(len(commits), 'entry', 'entries')} pinned")
+    out.print(f"{config_file}: {text.plural(len(commits), 'entry', 'entries')} pinned")
 
 
 @app.command()
@@ -189,8 +190,6 @@ def serve(
     """Serve the site on this machine, and rebuild it whenever the list, a template, a page or the
     code changes.
     """
-    from mkdocs.livereload import LiveReloadServer
-
     command = [sys.executable, "-m", "generator", "build"]
     command += ["--config", str(config_file), "--output", str(output)]
 
@@ -198,8 +197,11 @@ def serve(
         subprocess.run(command, check=False)
 
     with reporting_errors():
+        libraries.need_site("serve")
         config_file.stat()
         serving.require_free(port)
+    from mkdocs.livereload import LiveReloadServer
+
     rebuild()
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
@@ -233,13 +235,15 @@ def diff(
     Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
     with reporting_errors():
-        found = changes(*(checkpoints(former_site.atlas(place)) for place in (before, after)))
+        found = changes.changes(
+            *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
+        )
     if markdown:
         typer.echo(words.table(found) if found else "Nothing changed.")
     else:
         for change in found:
             out.print(words.line(change))
-        out.print(plural(len(found), "change"))
+        out.print(text.plural(len(found), "change"))
     raise typer.Exit(FAILED if found else OK)
 
 
@@ -267,7 +271,7 @@ def init(
             show_default=False,
             help=(
                 "A new or empty folder, by default the current one; or folders of your runs, which"
-                f" are searched ({own_runs.BOUNDS})."
+                f" are searched ({BOUNDS})."
             ),
         ),
     ] = None,
@@ -296,7 +300,7 @@ def schema(
 
 def _version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"position-atlas {versions.all_versions()[PROGRAM]}")
+        typer.echo(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
@@ -312,7 +316,7 @@ def main(
     """Build a site that shows and compares how transformer checkpoints encode position."""
 
 
-def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
+def _print_sizes(checkpoints: "Sequence[Checkpoint]") -> None:
     """Print what a build would read of each row; exit where one could not be opened."""
     total, problems = 0, []
     with local_pool.processes(jobs=1) as executor:
@@ -329,20 +333,3 @@ def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
         err.print(problem)
     if problems:
         raise typer.Exit(FAILED)
-
-
-def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:
-    """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an
-    atlas of this checkpoint alone.
-    """
-    titles = names.names([(outcome.checkpoint, record) for record in records], find.all_schemes())
-    encodings = [
-        {key: value for key, value in encoding.items() if key not in ("arrays", "metrics")}
-        for title, record in zip(titles, records, strict=True)
-        for encoding in [data_files.encoding(record, title, None, {})]
-    ]
-    return {
-        **data_files.checkpoint(outcome),
-        "layers": data_files.layers(outcome.layers, records),
-        "encodings": encodings,
-    }

@@ -3,16 +3,21 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator.cli import named
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
-from generator.contracts import Comparison
+from generator.cli.deferral import deferred
 from generator.errors import AtlasError
-from generator.pipeline import drafts, local_pool
-from generator.reading import comparison, plan
+
+if TYPE_CHECKING:
+    from generator.contracts import Comparison
+
+with deferred():
+    from generator.cli import named
+    from generator.pipeline import drafts, local_pool
+    from generator.reading import comparison, plan
 
 EXAMPLES = """Examples:
 
@@ -65,7 +70,7 @@ def compare(
     raise typer.Exit(CODES.get(found.verdict, REFUSED))
 
 
-def _compared(names: Sequence[str], function: Callable[..., Comparison]) -> Comparison:
+def _compared(names: Sequence[str], function: "Callable[..., Comparison]") -> "Comparison":
     """errors: AtlasError"""
     # Of a pattern with *, the last one.
     tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
@@ -75,13 +80,13 @@ def _compared(names: Sequence[str], function: Callable[..., Comparison]) -> Comp
     with (
         named.hub_errors(tasks[0].checkpoint),
         named.hub_errors(tasks[1].checkpoint),
-        local_pool.processes(jobs=1) as executor,
+        local_pool.reading(local_pool.WITHOUT_TORCH) as executor,
     ):
         found: Comparison = named.within_limits(executor, function, *tasks)
     return found
 
 
-def _show(found: Comparison) -> None:
+def _show(found: "Comparison") -> None:
     out.print(found.verdict)
     for difference in found.differences:
         out.print(f"  - {difference.text}")

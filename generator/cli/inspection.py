@@ -5,6 +5,7 @@ and what its page says first.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_letters
+from typing import Any
 
 from rich.text import Text
 
@@ -12,11 +13,14 @@ from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
 from generator.cli import named
 from generator.cli.terminal import Terminal
-from generator.contracts import Checkpoint, EncodingRecord, Scheme
+from generator.contracts import Checkpoint, EncodingRecord, Scheme, names
 from generator.errors import AtlasError
+from generator.libraries import need_site
 from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
+from generator.reading.find import all_schemes
 from generator.reading.plan import Task
+from generator.site.data import files as data_files
 from generator.site.pictures.layer_strips import (
     COLOURS,
     LayerGroup,
@@ -67,6 +71,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     """
     within_seconds = local_pool.Limits(processor=SECONDS, seconds=SECONDS)
     try:
+        need_site("findings")
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
             said = named.within_limits(executor, findings, task)
     except AtlasError as error:
@@ -194,3 +199,21 @@ def _show_encoding(terminal: Terminal, record: EncodingRecord, title: str, n_ana
         _paragraph(terminal, f"{setting}: {origin}", Text("    "), "dim")
     for note in record.notes:
         _paragraph(terminal, note, Text("    "))
+
+
+def document(inspected: Inspected) -> dict[str, Any]:
+    """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an
+    atlas of this checkpoint alone.
+    """
+    outcome, records = inspected.outcome, inspected.records
+    titles = names.names([(outcome.checkpoint, record) for record in records], all_schemes())
+    encodings = [
+        {key: value for key, value in encoding.items() if key not in ("arrays", "metrics")}
+        for title, record in zip(titles, records, strict=True)
+        for encoding in [data_files.encoding(record, title, None, {})]
+    ]
+    return {
+        **data_files.checkpoint(outcome),
+        "layers": data_files.layers(outcome.layers, records),
+        "encodings": encodings,
+    }

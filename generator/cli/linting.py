@@ -3,25 +3,29 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from urllib.parse import quote
 
 import typer
 
-from generator import PROGRAM
-from generator.checkpoints import list_file
-from generator.cli import named
+from generator import PROGRAM, __version__
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
-from generator.contracts import LintFinding
+from generator.cli.deferral import deferred
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import local_pool, versions
-from generator.reading import lint as linter
-from generator.reading import plan
-from generator.reading.plan import Task
-from generator.text import visible
+
+if TYPE_CHECKING:
+    from generator.contracts import LintFinding
+
+with deferred():
+    from generator import text
+    from generator.checkpoints import list_file
+    from generator.cli import named
+    from generator.pipeline import local_pool
+    from generator.reading import lint as linter
+    from generator.reading import plan
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-Found = list[tuple[str, LintFinding]]
+Found: TypeAlias = "list[tuple[str, LintFinding]]"
 
 EXAMPLES = """Examples:
 
@@ -59,11 +63,7 @@ def lint(
     Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
     """
     with reporting_errors():
-        known = {rule.key for rule in linter.all_rules()}
-        if unknown := sorted(set(ignored or ()) - known):
-            raise RefusedError(
-                f"--ignore {unknown[0]}: no rule; expected one of {', '.join(sorted(known))}"
-            )
+        _check_known(frozenset(ignored or ()))
         tasks = _tasks(sources or [], config_file)
         found, n_unread = _all(tasks, frozenset(ignored or ()))
     if as_sarif:
@@ -72,13 +72,22 @@ def lint(
         typer.echo(json.dumps([_as_json(*one) for one in found], indent=1))
     else:
         for where, one in found:
-            out.print(f"{where}: {one.level} {one.rule}: {visible(one.text)}")
+            out.print(f"{where}: {one.level} {one.rule}: {text.visible(one.text)}")
     if n_unread:
         raise typer.Exit(REFUSED)
     raise typer.Exit(FAILED if any(one.level != "note" for _, one in found) else OK)
 
 
-def _tasks(sources: Sequence[str], config_file: Path | None) -> list[Task]:
+def _check_known(ignored: frozenset[str]) -> None:
+    """errors: RefusedError for what is no rule"""
+    known = {rule.key for rule in linter.all_rules()} if ignored else set()
+    if unknown := sorted(ignored - known):
+        raise RefusedError(
+            f"--ignore {unknown[0]}: no rule; expected one of {', '.join(sorted(known))}"
+        )
+
+
+def _tasks(sources: Sequence[str], config_file: Path | None) -> "list[plan.Task]":
     """errors: RefusedError where neither is given"""
     if not sources and config_file is None:
         raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
@@ -89,13 +98,13 @@ def _tasks(sources: Sequence[str], config_file: Path | None) -> list[Task]:
     return [task for task in tasks if not plan.source_of(task.checkpoint).has_runs]
 
 
-def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
+def _all(tasks: "Sequence[plan.Task]", ignored: frozenset[str]) -> "tuple[Found, int]":
     """All findings with the names of their files, and the number of checkpoints that could not be
     read, which are reported.
     """
     found: Found = []
     n_unread = 0
-    with local_pool.processes(jobs=1) as executor:
+    with local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
             try:
                 with named.hub_errors(task.checkpoint):
@@ -110,7 +119,7 @@ def _all(tasks: Sequence[Task], ignored: frozenset[str]) -> tuple[Found, int]:
     return found, n_unread
 
 
-def _as_json(where: str, one: LintFinding) -> dict[str, str]:
+def _as_json(where: str, one: "LintFinding") -> dict[str, str]:
     return {"file": where, "rule": one.rule, "level": one.level, "text": one.text}
 
 
@@ -136,7 +145,7 @@ def _sarif(found: Found) -> dict[str, Any]:
         }
         for where, one in found
     ]
-    driver = {"name": PROGRAM, "version": versions.all_versions()[PROGRAM], "rules": rules}
+    driver = {"name": PROGRAM, "version": __version__, "rules": rules}
     return {
         "$schema": SARIF,
         "version": "2.1.0",

@@ -1,73 +1,21 @@
-"""A checkpoint that a command names, a path or an id of the Hub, and what is asked of one in a
-process of its own.
+"""What a command asks of a checkpoint that it names: its commit, and what a process of its own
+finds.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import TypeVar
 
-from generator.checkpoints import list_file
-from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError
-from generator.pipeline import worker
 from generator.pipeline.executor import Executor, result_of
+from generator.pipeline.stderr import quietly
 from generator.reading import plan
-from generator.text import slugify
+from generator.reading.named import checkpoint_at, hub_errors, is_path
+
+__all__ = ["checkpoint_at", "commit_of", "hub_errors", "is_path", "within_limits"]
 
 T = TypeVar("T")
-
-
-def is_path(source: str) -> bool:
-    """Whether what a command names is a path: it exists, or looks like one."""
-    return (
-        Path(source).exists()
-        or source.startswith((".", "/", "~"))
-        or source.endswith(weights.suffixes())
-    )
-
-
-def checkpoint_at(
-    source: str, pickle: bool = False, file: str = "", config: Path | None = None
-) -> Checkpoint:
-    """A checkpoint outside any list: a path, or a Hub id with or without a revision.
-
-    errors: RowError when the config cannot be read
-    """
-    is_local = is_path(source)
-    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_local)
-    name, _, revision = (source, "", "") if is_local else source.partition("@")
-    path = str(list_file.expanded(name)) if is_local else name
-    settings = "" if config is None else list_file.config_text(config, str(config))
-    return Checkpoint(
-        slugify(name),
-        key,
-        name,
-        path,
-        name,
-        revision or None,
-        pickle=pickle,
-        weights=file,
-        config=settings,
-    )
-
-
-@contextmanager
-def hub_errors(checkpoint: Checkpoint) -> Iterator[None]:
-    """errors: AtlasError that says, of a name that is no path and no repository with a commit, why
-    the Hub was asked
-    """
-    try:
-        yield
-    except AtlasError as error:
-        has_commit = revisions.COMMIT.fullmatch(checkpoint.revision or "")
-        if plan.source_of(checkpoint).is_path or has_commit:
-            raise
-        raise type(error)(
-            f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
-        ) from None
 
 
 def commit_of(checkpoint: Checkpoint) -> str:
@@ -92,5 +40,5 @@ def within_limits(executor: Executor, function: Callable[..., T], *tasks: plan.T
     errors: as of ``result_of``, with the names of the checkpoints
     """
     where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
-    result: T = result_of(executor, worker.quietly, function, *tasks, where=where)
+    result: T = result_of(executor, quietly, function, *tasks, where=where)
     return result

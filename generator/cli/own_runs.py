@@ -11,11 +11,11 @@ from generator.checkpoints import list_edit, list_file, series
 from generator.checkpoints.files.weights import begins_as_its_format, scalar
 from generator.checkpoints.list_row import PATH_LIKE
 from generator.checkpoints.sources import folder as folders
-from generator.checkpoints.survey import MOST_DEPTH, MOST_FOLDERS, Survey, survey
+from generator.checkpoints.survey import Survey, survey
 from generator.cli import named
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint
-from generator.errors import AtlasError, RefusedError
+from generator.errors import BOUNDS, MOST_OPENED, AtlasError, RefusedError
 from generator.pipeline import local_pool
 from generator.pipeline.executor import Executor
 from generator.pipeline.inspect import inspect
@@ -23,9 +23,7 @@ from generator.reading.plan import Task
 from generator.text import plural, visible
 
 LIST = Path("checkpoints.yml")
-MOST_OPENED = 500  # checkpoints and runs; of a run, the first and the last checkpoint
 MOST_NAMED = 6  # folders with one reason
-BOUNDS = f"{MOST_DEPTH} levels down, {MOST_FOLDERS:,} folders, {MOST_OPENED} checkpoints and runs"
 NOTHING = "no position encoding found; `position-atlas inspect` lists what was looked for"
 NO_PICKLE = "has the ending of a torch file, but not its first bytes"
 PERMISSION = """\

@@ -8,7 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from generator.text import visible
+from generator.cli.deferral import deferred
+
+with deferred():
+    from generator import text as texts
 
 # What GitHub's runner obeys in a log: "Workflow commands" in its reference, and their former form.
 COMMAND = re.compile(r"(?m:^)\s*:(?=:)|#(?=#\[)")
@@ -30,7 +33,7 @@ class Terminal(Console):
         """As rich renders it, with invisible characters escaped, and what a log viewer would take
         for a command.
         """
-        return super().render_str(COMMAND.sub(_escaped, visible(text)), **options)
+        return super().render_str(COMMAND.sub(_escaped, texts.visible(text)), **options)
 
     def on_broken_pipe(self) -> None:
         """Continue silently when the reader of stdout has gone: the site is the result, not the

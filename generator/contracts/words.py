@@ -26,6 +26,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.printed_rows,
         text.ranges,
         text.rounded,
+        text.short,
         text.significant,
         text.spans,
         text.thousands,

@@ -272,9 +272,9 @@ class Rotation(Form):
         config = light_transformers("configuration_utils").PreTrainedConfig(
             rope_parameters=rope, max_position_embeddings=self.n_positions, **heads
         )
-        frequencies, attention_factor = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type](
-            config, "cpu"
-        )
+        rescale = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type]
+        with np.errstate(all="ignore"):  # As torch, which does not warn of a division by zero.
+            frequencies, attention_factor = rescale(config, "cpu")
         rotated = frequencies.double().numpy()
         # A pair of frequency 0 is not rotated.
         return self.step * rotated[rotated != 0.0], float(attention_factor)

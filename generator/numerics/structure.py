@@ -5,6 +5,7 @@ would not show with its rows in another order.
 import hashlib
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -178,9 +179,7 @@ def _lags(n_rows: int) -> list[int]:
 
 def two_sided(share: float) -> float:
     """The size beyond which a standard normal number lies with this probability."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(share / 2.0))
+    return -NormalDist().inv_cdf(share / 2.0)
 
 
 def is_ordered(rows: Floats) -> bool:

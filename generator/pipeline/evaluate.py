@@ -211,13 +211,15 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
 
 def reading_of(subject: Subject[Form], label: Label) -> Reading:
     """An encoding with its results, without drawings."""
-    results = {
-        analysis.key: _standing(analysis, subject.encoding, _compute(analysis, subject))
-        for analysis in all_analyses()
-    }
+    results = {analysis.key: result_of(analysis, subject) for analysis in all_analyses()}
     return Reading.of(
         replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
     )
+
+
+def result_of(analysis: Analysis, subject: Subject[Form]) -> Result:
+    """What one analysis finds, with its ``reason`` where it does not apply."""
+    return _standing(analysis, subject.encoding, _compute(analysis, subject))
 
 
 def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> Result:
@@ -249,9 +251,7 @@ def _of_single_rows(result: Result) -> tuple[Finding, ...]:
 def _drawn_reading(store: Store | None, subject: Subject[Form], label: Label) -> Reading:
     reading = reading_of(subject, label)
     drawings, alts = {}, {}
-    # A table by formula is its own reference, or nearly so.
-    is_by_formula = scheme_of(subject.encoding).by_formula
-    reference = None if is_by_formula else reference_of(subject.encoding.form, store)
+    reference = _reference_of(subject.encoding, store)
     for analysis in all_analyses():
         result = reading.results[analysis.key]
         shown = _beside(analysis, reference, label, result)
@@ -261,11 +261,23 @@ def _drawn_reading(store: Store | None, subject: Subject[Form], label: Label) ->
             if not spec.varies(result):
                 continue
             name = f"{analysis.key}-{spec.key}"
-            drawings[name] = svg.encode(_drawn, spec, shown, result)
-            alts[name] = spec.alt(shown)
+            drawings[name], alts[name] = svg.encode(_drawn, spec, shown, result), spec.alt(shown)
     form = subject.encoding.form
     drawings["thumbnail"] = svg.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     return replace(reading, drawings=drawings, alts=alts)
+
+
+def drawing_of(
+    analysis: Analysis, spec: FigureSpec, encoding: Encoding[Form], label: Label, result: Result
+) -> tuple[bytes, str]:
+    """A figure of a result that applies, as a page has it, and its alternative text."""
+    shown = _beside(analysis, _reference_of(encoding), label, result)
+    return svg.encode(_drawn, spec, shown, result), spec.alt(shown)
+
+
+def _reference_of(encoding: Encoding[Form], store: Store | None = None) -> Reference | None:
+    """The reference of an encoding: a table by formula is its own, or nearly so."""
+    return None if scheme_of(encoding).by_formula else reference_of(encoding.form, store)
 
 
 def _drawn(spec: FigureSpec, shown: Results, result: Result) -> "Figure":

@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
-from generator.errors import RefusedError
+from generator.errors import MOST_LOST, RefusedError
 from generator.site.data import files as data_files
 from generator.site.history import releases
 
 FOLDER = "history"
-MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole source is missing.
 
 
 @dataclass(frozen=True)

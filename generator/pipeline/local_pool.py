@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from concurrent.futures import TimeoutError as TooLongError
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import resource_tracker
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from generator.pipeline.executor import Executor
 
 DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
+READING, WITHOUT_TORCH = "generator.reading.preload", "generator.reading.without_torch"
 # that this process may use
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
@@ -90,20 +91,34 @@ class _PoolExecutor:
 
 @contextmanager
 def processes(
-    n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits: Limits | None = None
+    n_rows: int = 0,
+    shares_models: bool = False,
+    *,
+    jobs: int,
+    limits: Limits | None = None,
+    preload: tuple[str, ...] = (DRAWING,),
 ) -> Iterator[Executor]:
     """At most ``jobs`` processes, for ``n_rows`` new checkpoints, or to draw alone. They start with
     the first call; one that crashes or exceeds the limits costs its own call alone.
 
     shares_models: whether torch and models of transformers are imported once for all; otherwise by
         each that needs them
+    preload: what all share where there are no new checkpoints
     """
     bounds, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
-    shared = evaluating if n_rows else [DRAWING]
+    shared = evaluating if n_rows else [*preload]
     with ExitStack() as stack:
         begin = partial(_begin, bounds.memory)
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
+
+
+def reading(*more: str) -> AbstractContextManager[Executor]:
+    """One process that reads checkpoints, for commands that build no site.
+
+    more: modules that it shares
+    """
+    return processes(jobs=1, preload=(READING, *more))
 
 
 @contextmanager

@@ -4,12 +4,15 @@ fail.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from tempfile import TemporaryFile
+from typing import TypeVar
 
 STDERR, MOST = 2, 2**20  # a file descriptor; bytes that are kept
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -45,3 +48,9 @@ def captured() -> Iterator[Captured]:
             text.flush()
             file.seek(0)
             stderr.text = file.read(MOST).decode(errors="replace")
+
+
+def quietly(function: Callable[..., T], *arguments: object) -> T:
+    """The result of ``function``, while nobody sees what libraries write to stderr."""
+    with captured():
+        return function(*arguments)

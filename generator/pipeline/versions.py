@@ -56,7 +56,8 @@ def _required() -> list[tuple[str, str]]:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     of_html = (requirement for name in HTML for requirement in requires(name) or ())
-    required = sorted({*_installed(project["dependencies"]), *_installed(of_html)})
+    named = [*project["dependencies"], *project["optional-dependencies"]["site"]]
+    required = sorted({*_installed(named), *_installed(of_html)})
     return [("python", platform.python_version()), *required]
 
 

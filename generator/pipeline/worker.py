@@ -1,6 +1,5 @@
 """What runs in other processes than the main one."""
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -64,12 +63,6 @@ def run_task(task: Task, store: Store | None) -> Done:
     except OSError:
         returned = pack(outcome)  # The main process reports what is wrong with the disk.
     return Done(key, returned, monotonic() - begun, received() - before, stderr.text)
-
-
-def quietly(function: Callable[..., T], *arguments: object) -> T:
-    """The result of ``function``, while nobody sees what libraries write to stderr."""
-    with captured():
-        return function(*arguments)
 
 
 def make(maker: Maker) -> bytes:

@@ -100,15 +100,11 @@ def _python(lines: str, found: UseResult) -> str:
 
 @dataclass(frozen=True)
 class Across:
-    """A measure of all models. figure: None without one; rows: of the table, by part
-
-    columns: a value of each number, for its title and unit
-    """
+    """A measure of all models. figure: None without one; rows: of the table, by part"""
 
     use: Analysis
     figure: Figure | None
     summary: str
-    columns: tuple[Metric, ...]
     rows: tuple[tuple[Label, Outcome, Measured], ...]
 
 
@@ -121,7 +117,6 @@ class Reader:
     """
 
     outcome: Outcome
-    parts: tuple[str, ...]
     n_stored: int | None
     stored: str
     reads: tuple[str, ...]
@@ -152,7 +147,6 @@ def _reader(outcome: Outcome) -> Reader:
     kinds = {"images": "images" in reads, text: read_text, "words": "heads" in reads}
     return Reader(
         outcome,
-        tuple(dict.fromkeys(use.part for use in outcome.uses)),
         None if is_packed or not sizes else sizes.total(),
         sizes.most_common(1)[0][0] if sizes else "",
         tuple(kind for kind, does in kinds.items() if does),
@@ -184,15 +178,7 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
             results,
             tuple(f"{outcome.key} {label.title} {label.colour}" for label, outcome, _ in rows),
         )
-    columns = {
-        metric.key: metric
-        for _, _, section in rows
-        for metric in section.result.metrics
-        if metric.key in use.units
-    }
-    return Across(
-        use, figure, use.sentence(results) if results else "", tuple(columns.values()), rows
-    )
+    return Across(use, figure, use.sentence(results) if results else "", rows)
 
 
 def _label(outcome: Outcome, section: Measured) -> Label:

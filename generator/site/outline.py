@@ -53,14 +53,14 @@ class Outline:
         return f"{self.page(reading)}.html#{anchor(reading, analysis)}"
 
 
-def addresses_of(atlas: Atlas) -> dict[str, str]:
-    """Address of the chapter about each encoding, by ``Outcome.path_of``."""
-    return {
-        outcome.path_of(reading): outline.encoding(reading)
-        for outcome in atlas.outcomes
-        for outline in [Outline.of(outcome)]
-        for reading in outcome.readings
-    }
+def chapter(outcome: Outcome, reading: Reading) -> str:
+    """Address in the site of the chapter about an encoding."""
+    return Outline.of(outcome).encoding(reading)
+
+
+def section(outcome: Outcome, reading: Reading, analysis: Analysis) -> str:
+    """Address in the site of the section that shows an analysis of an encoding."""
+    return Outline.of(outcome).address(reading, analysis)
 
 
 def applicable(atlas: Atlas) -> list[Analysis]:

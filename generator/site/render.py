@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
-from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page
+from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, paper_address
 from generator.contracts.words import FILTERS
 from generator.figures import svg
-from generator.site import moved
+from generator.site import moved, outline
 from generator.site.compare import data as compare_data
 from generator.site.data import dataset, feed, figure_scripts, find, sources
 from generator.site.data import files as data_files
@@ -169,6 +169,9 @@ def environment_of(*templates: Path) -> Environment:
     environment.filters["tex"] = escape.tex
     environment.filters["preformatted"] = escape.preformatted
     environment.filters["figure_file"] = svg.file_of
+    environment.filters["chapter"] = outline.chapter
+    environment.filters["section"] = outline.section
+    environment.filters["paper_address"] = paper_address
     return environment
 
 

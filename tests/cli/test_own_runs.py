@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 import torch
 
+from generator import errors
 from generator.checkpoints import list_file
 from generator.cli import own_runs
 from generator.reading import plan
@@ -134,7 +135,7 @@ def test_what_is_no_pickle_waits_for_nothing_and_what_was_not_looked_at_is_said(
     Path("checkpoints.yml").unlink()
     monkeypatch.setattr(own_runs, "MOST_OPENED", 3)
     run("init", "runs")
-    assert f"# - runs: searched only in part ({own_runs.BOUNDS})" in text()
+    assert f"# - runs: searched only in part ({errors.BOUNDS})" in text()
 
 
 def test_what_a_series_of_the_list_has_is_not_added(runs: Path) -> None:

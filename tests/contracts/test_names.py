@@ -1,15 +1,21 @@
-"""What data files and other sites refer to: keys, titles and units of analyses and schemes.
+"""What data files, other sites and programs refer to: keys, titles and units of analyses and
+schemes, and the names of the module for programs in Python.
 ``UPDATE_GOLDEN=1`` rewrites names.json.
 """
 
+import inspect
 import json
 import os
+import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import position_atlas
+from generator import ROOT
 from generator.checkpoints.model.live.vocabulary import Vocabulary
 from generator.contracts import Analysis, Result, Scheme
 from generator.numerics.arrays import Array
@@ -21,6 +27,7 @@ from tests.analyses.of_models.test_oracles import LLAMA
 from tests.analyses.test_all import CASES, result_of
 
 NAMES = Path(__file__).parent / "names.json"
+GUIDED = {*re.findall(r"`(\w+)", (ROOT / "site_src/guide/python.md").read_text(encoding="utf-8"))}
 SMALL = (
     *(
         "table: random",
@@ -72,12 +79,28 @@ def of_scheme(scheme: Scheme) -> dict[str, Any]:
     return {"title": scheme.title, "also": list(scheme.also), "looked_for": scheme.looked_for}
 
 
+def of_python() -> dict[str, list[str]]:
+    """By name in ``position_atlas``, the arguments of a function, or those attributes of a record
+    that the guide names.
+    """
+    found = {}
+    for name in position_atlas.__all__:
+        value = getattr(position_atlas, name)
+        if inspect.isfunction(value):
+            found[name] = [*inspect.signature(value).parameters]
+        else:
+            of_record = [one.name for one in fields(value)] if is_dataclass(value) else []
+            found[name] = sorted({*of_record, *vars(value)} & GUIDED)
+    return found
+
+
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
     """As they were when names.json was written."""
     if os.environ.get("UPDATE_GOLDEN"):
         current = of_analyses()
         current |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
+        current["position_atlas"] = of_python()
         NAMES.write_text(json.dumps(current, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     stored: dict[str, Any] = json.loads(NAMES.read_text(encoding="utf-8"))
     return stored
@@ -95,6 +118,7 @@ def kept(now: Any, then: Any) -> Any:
 def test_what_was_published_keeps_its_names(names: dict[str, Any]) -> None:
     now = {key: names_now for key, names_now in of_analyses().items() if key in names}
     now |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
+    now["position_atlas"] = of_python()
     assert kept(now, names) == names
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,7 @@ def test_a_training_run_has_the_documented_keys_in_its_file_and_in_atlas_json() 
 
 def test_every_model_is_on_the_page_and_every_key_has_a_meaning(atlas: Atlas) -> None:
     shown = guide.data_schema_context(atlas)
-    groups = ("of_atlas", "parameters", "of_runs", "of_releases")
-    records = [record for group in groups for record in shown[group]]
-    records += [
-        record
-        for guest in shown["of_guests"].values()
-        for group in guest.values()
-        for record in group
-    ]
+    records = [*shown.parameters, *chain(*shown.records.values())]
     titles = {record.title for record in records}
     assert len(titles) == len(records)
     fields = [field for record in records for field in record.fields]

@@ -18,12 +18,12 @@ from bs4 import BeautifulSoup
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from generator import PACKAGE, ROOT
+from generator import PACKAGE, ROOT, errors
 from generator.analyses import decay_with_distance
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import client, repository, revisions
 from generator.checkpoints.sources import hub
-from generator.cli import command_records, own_runs
+from generator.cli import command_records
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.numerics import linear_probes
@@ -240,7 +240,7 @@ NUMBERS = [
     ("faq.md", f" positions only, the probes the first {linear_probes.MOST_POSITIONS}"),
     ("publishing.md", f"difference of 10<sup>−{round(-math.log10(changes.TOLERANCE))}</sup>"),
     ("quick-start.md", f"Python {OLDEST} or later"),
-    ("quick-start.md", f"**Bounds**: {own_runs.BOUNDS}."),
+    ("quick-start.md", f"**Bounds**: {errors.BOUNDS}."),
 ]
 
 

@@ -59,7 +59,7 @@ def test_the_first_page_links_each_of_the_others(pages: list[Page], layered: Out
 
 def test_a_finding_of_several_layers_stands_once_with_their_names(pages: list[Page]) -> None:
     [group] = vars(pages[1].context)["groups"]
-    compared = [one for _, members in group.stages for one in members]
+    compared = group.compared
     shown = [(finding.text, parts) for one in compared for _, finding, parts in one.findings]
     assert shown
     assert len({text for text, _ in shown}) == len(shown)

@@ -17,7 +17,8 @@ from generator.checkpoints.model.resolved import (
     quietly,
 )
 from generator.contracts import Json, ModelConfig, Resolved, TensorInfo
-from generator.libraries import import_transformers
+from generator.errors import RefusedError
+from generator.libraries import import_transformers, need_site
 from generator.text import short
 
 MOST_LAYERS = 128
@@ -151,6 +152,10 @@ def outline(resolved: Resolved) -> Any:
     config, readable = resolved.given, resolved.readable
     if resolved.refused or not is_known(config.family) or not is_known(readable.family):
         return None
+    try:
+        need_site("the code of a family", "torch")
+    except RefusedError as error:
+        raise NoOutlineError(str(error)) from None
     import torch
 
     models = import_transformers()

@@ -5,7 +5,6 @@ publishes its site.
 import json
 import shutil
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ FILES = {
 }
 EXAMPLES = ("sinusoid", "llama-3.1-8b", "bloom-7b1")
 SCHEMA = "checkpoints.schema.json"
+WHOLE = f"{PROGRAM}[site]"
 
 
 def requirement() -> str:
@@ -29,10 +29,10 @@ def requirement() -> str:
     """
     match origin():
         case {"url": str(url), "vcs_info": {"vcs": vcs, "commit_id": commit}} if is_public(url):
-            return f"{PROGRAM} @ {vcs}+{url}@{commit}"
+            return f"{WHOLE} @ {vcs}+{url}@{commit}"
         case {"url": str(url)} if is_public(url):
-            return f"{PROGRAM} @ {url}"
-    return f"{PROGRAM}=={__version__}"
+            return f"{WHOLE} @ {url}"
+    return f"{WHOLE}=={__version__}"
 
 
 def is_public(url: str) -> bool:
@@ -42,6 +42,8 @@ def is_public(url: str) -> bool:
 
 def origin() -> dict[str, Any] | None:
     """Where pip found the program (PEP 610); None where that was an index, or is not known."""
+    from importlib.metadata import PackageNotFoundError, distribution  # Help needs none.
+
     try:
         found = json.loads(distribution(PROGRAM).read_text("direct_url.json") or "null")
     except (PackageNotFoundError, ValueError):

@@ -22,7 +22,7 @@ from generator.figures.packing import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
-from generator.site.outline import addresses_of
+from generator.site.outline import chapter
 from generator.site.rankings.columns import Column, columns_of
 from generator.site.rankings.peers import may_be_ranked
 
@@ -64,7 +64,6 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
     """Encodings to choose from, titles of analyses and metrics, values of all encodings, and how
     lines are drawn over each other.
     """
-    addresses = addresses_of(atlas)
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     return {
         "encodings": [
@@ -75,7 +74,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "kind": titles.get(reading.encoding.scheme, reading.encoding.scheme),
                 "form": reading.encoding.form,
                 "modality": reading.encoding.modality,
-                "page": addresses[outcome.path_of(reading)],
+                "page": chapter(outcome, reading),
                 **({"unranked": unranked} if (unranked := _unranked(atlas, reading)) else {}),
             }
             for outcome, reading in atlas.encodings

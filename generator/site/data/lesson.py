@@ -12,7 +12,7 @@ import numpy as np
 from generator.contracts import Atlas, Outcome, Reading, Result
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.numerics.arrays import Floats
-from generator.site.outline import addresses_of
+from generator.site.outline import chapter
 
 PATH = "data/lesson.js"
 # Arrays of any analysis.
@@ -33,16 +33,20 @@ FormT = TypeVar("FormT", bound=Form)
 
 @dataclass(frozen=True)
 class LessonSource:
-    """An encoding whose numbers the lesson uses. address: of its chapter"""
+    """An encoding whose numbers the lesson uses."""
 
     outcome: Outcome
     reading: Reading
-    address: str
 
     @property
     def title(self) -> str:
         """Name of the encoding."""
         return self.reading.label.title
+
+    @property
+    def address(self) -> str:
+        """Address of its chapter."""
+        return chapter(self.outcome, self.reading)
 
     @property
     def thumbnail(self) -> str:
@@ -81,11 +85,7 @@ class Lesson:
 
 def of(atlas: Atlas) -> Lesson:
     """The lesson of an atlas."""
-    addresses = addresses_of(atlas)
-    sources = [
-        LessonSource(outcome, reading, addresses[outcome.path_of(reading)])
-        for outcome, reading in atlas.encodings
-    ]
+    sources = [LessonSource(*pair) for pair in atlas.encodings]
     with_words = [source for source in sources if _lexicon(source) is not None]
     vocabulary = max(with_words, key=lambda source: len(_array(source, TOKENS)), default=None)
     return Lesson(

@@ -17,7 +17,7 @@ from generator.contracts import (
 )
 from generator.figures.lines import hidden
 from generator.figures.style import QUIET, SERIES
-from generator.site.outline import STAGES, addresses_of, applicable
+from generator.site.outline import STAGES, applicable
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
 from generator.site.pictures.dot_plot import DotPlot, dot_plot
@@ -59,7 +59,7 @@ class AnalysesContext(PageContext, template="analyses.md.jinja"):
 @dataclass(frozen=True)
 class AnalysisContext(PageContext, template="analysis.md.jinja"):
     """found: names by which search finds it; ranking: by its answer, None where nothing has one
-    members: encodings to which it applies; addresses: of their chapters
+    members: encodings to which it applies
     """
 
     analysis: Analysis
@@ -68,13 +68,12 @@ class AnalysisContext(PageContext, template="analysis.md.jinja"):
     plot: DotPlot | None
     members: Sequence[Member]
     comparisons: Sequence[tuple[FigureSpec, Sequence[Figure]]]
-    addresses: Mapping[str, str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of analyses, and the page of each that applies to an encoding."""
-    addresses, shown = addresses_of(atlas), applicable(atlas)
-    contexts = [_context(atlas, analysis, addresses) for analysis in shown]
+    shown = applicable(atlas)
+    contexts = [_context(atlas, analysis) for analysis in shown]
     entries = [_entry(atlas, context) for context in contexts]
     own = [_page(atlas, *pair) for pair in zip(contexts, entries, strict=True)]
     index = AnalysesContext(
@@ -109,7 +108,7 @@ def _entry(atlas: Atlas, page: AnalysisContext) -> AnalysisEntry:
     )
 
 
-def _context(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> AnalysisContext:
+def _context(atlas: Atlas, analysis: Analysis) -> AnalysisContext:
     members = [
         (outcome, reading)
         for outcome in atlas.outcomes
@@ -124,7 +123,6 @@ def _context(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> 
         dot_plot(by_answer) if by_answer else None,
         members,
         _comparisons(analysis, members, by_answer),
-        addresses,
     )
 
 

@@ -4,13 +4,12 @@ the checkpoints without an encoding.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from generator.checkpoints.model.facts import TITLES
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme, untyped
-from generator.site.outline import addresses_of
+from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading, Run, Scheme
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
 from generator.site.pictures.value_strips import Values, values_of
@@ -19,7 +18,6 @@ from generator.site.rankings.columns import DIGITS, NOTHING, Column, columns_of,
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
 CONTEXT = TITLES["n_positions"]
-MOST_RUNS = 8  # that the page links to; others are in a list of their own
 
 
 @dataclass(frozen=True)
@@ -33,70 +31,61 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Window:
-    """The limit of sight in the layers of an encoding, as text and by its lowest number.
-
-    value: positions, with the query itself; None where no layer has a limit
-    """
-
-    text: str = NOTHING
-    value: int | None = None
-
-
-@dataclass(frozen=True)
 class EncodingRow:
     """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in
     words, NOTHING where it is no encoding at all
     context: positions that config.json allows, or that the table has; None where neither says
-    window: of the layers that it acts in, with how many have it; base: of a rotation
+    windows: of the n_layers that it acts in, in positions with the query itself, each with how many
+        layers have it, the narrowest first; base: of a rotation
     """
 
     outcome: Outcome
     reading: Reading
     scheme: Scheme
     context: int | None
-    window: Window
+    windows: Sequence[tuple[int, int]]
+    n_layers: int
     base: float | None
     acts_in: str
     numbers: str
-    family: str
     cells: tuple[Cell, ...]
     more: int
 
 
 @dataclass(frozen=True)
-class Other:
-    """A checkpoint without an encoding that was read.
-
-    schemes: of those whose numbers are in its weights
+class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
+    """rows: those of a checkpoint follow each other; others: without a row, each with its
+        schemes whose numbers are in weights that were not read
+    shades: of cells
+    layered: stacks of which there is something to say, each with the context of its model
+    common: schemes with how many measured models have each, the most common first
     """
 
-    outcome: Outcome
-    schemes: tuple[Scheme, ...]
+    columns: Sequence[Column]
+    rows: Sequence[EncodingRow]
+    others: Sequence[tuple[Outcome, Sequence[Scheme]]]
+    shades: Sequence[int]
+    runs: Sequence[Run]
+    layered: Sequence[tuple[Outcome, int | None, LayerStrip]]
+    common: Sequence[tuple[Scheme, int]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The table, with the other checkpoints below it."""
     columns = columns_of(atlas)
-    rows = list(_rows(atlas, columns))
-    context = {
-        "columns": columns,
-        "rows": rows,
-        "others": list(_others(atlas)),
-        "addresses": addresses_of(atlas),
-        "shades": range(SHADES),
-        "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
-        "families": sorted({row.family for row in rows} - {""}),
-        "runs": atlas.runs[:MOST_RUNS],
-        "more_runs": len(atlas.runs) > MOST_RUNS,
-        "layered": list(_layered(atlas)),
-        "common": _common(atlas),
-    }
-    return [Page("checkpoints/index.md", untyped("checkpoints.md.jinja", context))]
+    context = CatalogueContext(
+        columns,
+        list(_rows(atlas, columns)),
+        list(_others(atlas)),
+        range(SHADES),
+        atlas.runs,
+        list(_layered(atlas)),
+        _common(atlas),
+    )
+    return [Page("checkpoints/index.md", context)]
 
 
 def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
-    """Schemes with how many measured models have each, the most common first."""
     uses = {(outcome.checkpoint.slug, one.encoding.scheme) for outcome, one in atlas.encodings}
     counts = Counter(scheme for _, scheme in uses)
     found = [(scheme, counts[scheme.key]) for scheme in atlas.schemes if counts[scheme.key]]
@@ -104,9 +93,7 @@ def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
 
 
 def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
-    """Stacks of which there is something to say: windows, recurrent states, layers that differ;
-    with the context of their model.
-    """
+    """Stacks with windows, recurrent states, or layers that differ."""
     for outcome in atlas.outcomes:
         records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
         for strip in layer_strips(outcome.layers, records, atlas.schemes):
@@ -125,13 +112,8 @@ def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[EncodingRow]:
         readings = [reading for _, reading in pairs]
         for number, reading in enumerate(readings[:MOST_ROWS], start=1):
             more = len(readings) - MOST_ROWS if number == MOST_ROWS else 0
-            yield _row(
-                outcome,
-                reading,
-                schemes[reading.encoding.scheme],
-                tuple(_cells(reading, columns, values)),
-                more,
-            )
+            cells = tuple(_cells(reading, columns, values))
+            yield _row(outcome, reading, schemes[reading.encoding.scheme], cells, more)
 
 
 def _row(
@@ -143,32 +125,21 @@ def _row(
         numbers = NOTHING
     context = next((fact.value for fact in outcome.facts if fact.name == CONTEXT), None)
     parameters = reading.encoding.parameters
+    layers = [one for one in outcome.layers if reading.encoding.key in (one.encodings or ())]
+    limits = Counter(layer.before + 1 for layer in layers if layer.before is not None)
     return EncodingRow(
         outcome,
         reading,
         scheme,
         context if isinstance(context, int) else parameters.get("n_positions"),
-        _window(outcome, reading.encoding.key),
+        sorted(limits.items()),
+        len(layers),
         parameters.get("base"),
         where,
         numbers,
-        outcome.family,
         cells,
         more,
     )
-
-
-def _window(outcome: Outcome, encoding: str) -> Window:
-    """The limits of the layers that an encoding acts in, the narrowest first."""
-    layers = [layer for layer in outcome.layers if encoding in (layer.encodings or ())]
-    limits = Counter(layer.before + 1 for layer in layers if layer.before is not None)
-    if not limits:
-        return Window()
-    texts = [
-        f"{limit:,}" if count == len(layers) else f"{limit:,} ({count} of {len(layers)} layers)"
-        for limit, count in sorted(limits.items())
-    ]
-    return Window("; ".join(texts), min(limits))
 
 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
@@ -200,13 +171,13 @@ def shade(value: float, ascending: Sequence[float]) -> int | None:
     return min(SHADES * first // n_different, SHADES - 1) if n_different else None
 
 
-def _others(atlas: Atlas) -> Iterator[Other]:
-    schemes: Mapping[str, Scheme] = {scheme.key: scheme for scheme in atlas.schemes}
+def _others(atlas: Atlas) -> Iterator[tuple[Outcome, list[Scheme]]]:
+    schemes = {scheme.key: scheme for scheme in atlas.schemes}
     shown = {outcome.checkpoint.slug for outcome, _ in atlas.encodings}
     for outcome in atlas.outcomes:
         if outcome.checkpoint.slug not in shown:
             keys = dict.fromkeys(record.scheme for record in outcome.unmeasured)
-            yield Other(outcome, tuple(schemes[key] for key in keys))
+            yield outcome, [schemes[key] for key in keys]
 
 
 PAGE = PageKind("catalogue", pages)

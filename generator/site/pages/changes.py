@@ -1,8 +1,9 @@
 """What changed from one release to the next."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind, Release, untyped
+from generator.contracts import Atlas, Page, PageContext, PageKind, Release
 from generator.site.history import words
 from generator.site.history.releases import steps
 
@@ -15,19 +16,24 @@ class ReleaseChanges:
 
     release: Release
     lines: tuple[str, ...]
-    n_more: int = 0
+    n_more: int
+
+
+@dataclass(frozen=True)
+class ChangesContext(PageContext, template="changes.md.jinja"):
+    """entries: the last release first"""
+
+    entries: Sequence[ReleaseChanges]
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, the last release first."""
+    """The page, with MOST_LINES in all."""
     entries, left = [], MOST_LINES
     for step in steps(atlas.releases):
-        entry = ReleaseChanges(step.release, tuple(words.line(change) for change in step.changes))
-        entries.append(
-            replace(entry, lines=entry.lines[:left], n_more=max(len(entry.lines) - left, 0))
-        )
-        left = max(left - len(entry.lines), 0)
-    return [Page("changes.md", untyped("changes.md.jinja", {"entries": entries}))]
+        lines = tuple(words.line(change) for change in step.changes)
+        entries.append(ReleaseChanges(step.release, lines[:left], max(len(lines) - left, 0)))
+        left = max(left - len(lines), 0)
+    return [Page("changes.md", ChangesContext(entries))]
 
 
 PAGE = PageKind("changes", pages)

@@ -56,7 +56,7 @@ def pages(atlas: Atlas) -> list[Page]:
             None,
         )
 
-    stored = [case for *_, case in _cases(atlas) if case.given is None]
+    stored = [case for *_, case in _cases(atlas.analyses, atlas.schemes) if case.given is None]
     given = given_cases(atlas.analyses, atlas.schemes)
     tables = {
         sha256: form
@@ -72,9 +72,11 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("learn/checked-against.md", context)]
 
 
-def _cases(atlas: Atlas) -> Iterator[tuple[str, str, Oracle]]:
+def _cases(
+    analyses: Sequence[Analysis], schemes: Sequence[Scheme]
+) -> Iterator[tuple[str, str, Oracle]]:
     """Title and page of each extension with published values, and one of these."""
-    for folder, records in (("analyses", atlas.analyses), ("schemes", atlas.schemes)):
+    for folder, records in (("analyses", analyses), ("schemes", schemes)):
         for record in records:
             for case in record.oracles:
                 yield record.title, f"{folder}/{record.key}.md", case
@@ -88,7 +90,8 @@ def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Oracle], Maker]]) -> 
         for case, values in zip(cases, json.loads(make()), strict=True)
     }
     return [
-        Checked(title, link, Check(case, computed[id(case)])) for title, link, case in _cases(atlas)
+        Checked(title, link, Check(case, computed[id(case)]))
+        for title, link, case in _cases(atlas.analyses, atlas.schemes)
     ]
 
 
@@ -101,13 +104,7 @@ def values(cases: Sequence[Oracle], tables: Mapping[str, Form] = MappingProxyTyp
 
 def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Oracle]:
     """The cases whose form is given by a rule, so that no table is needed."""
-    return [
-        case
-        for records in (analyses, schemes)
-        for record in records
-        for case in record.oracles
-        if case.given is not None
-    ]
+    return [case for *_, case in _cases(analyses, schemes) if case.given is not None]
 
 
 def _is_whole(reading: Reading) -> bool:

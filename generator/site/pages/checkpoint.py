@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import Any
 
 from generator.checkpoints.model import origins
-from generator.checkpoints.model.module_tree import modules
+from generator.checkpoints.model.module_tree import Module, modules
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -20,42 +19,32 @@ from generator.contracts import (
     Metric,
     Outcome,
     Page,
+    PageContext,
     PageKind,
     Reading,
     Result,
     Run,
     Scheme,
     names,
-    paper_address,
-    untyped,
 )
 from generator.site import in_use as use
 from generator.site import relatives
-from generator.site.at_position import at_position
+from generator.site.at_position import PositionOfModel, at_position
 from generator.site.data.arrays import MOST_OF_ARRAY
 from generator.site.data.find import pages_of
-from generator.site.data.sources import home_of
+from generator.site.data.sources import Home, home_of
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
-from generator.site.pictures.layer_strips import layer_strips
+from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.opening import OpeningPicture, opening_picture
-from generator.site.pictures.reach_bars import reach_bars, ticks
+from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, named_values_of, standing
 from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
 from generator.site.rankings.peers import Statement, openings_of, peers_of
-from generator.site.search_names import of_checkpoint
+from generator.site.search_names import SearchNames, of_checkpoint
 
-MOST_MODULES = 16  # rows of the table of tensors, all of which are in a file beside it
-MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_SUMMED = 12  # encodings in the table that opens a page
-MOST_CARDS = 12  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
-MOST_LINT = 6  # findings of lint
-MOST_ARRAYS = 3  # files among the facts; each figure links to its own
-
-
-# The one before and the one after, where there is one.
-Neighbours = tuple[list[Outcome], list[Outcome]]
 
 
 @dataclass(frozen=True)
@@ -111,23 +100,14 @@ class Chapter:
     data: str | None
 
     @property
-    def stages(self) -> list[tuple[str, list[Section]]]:
-        """The applicable sections by the title of their stage."""
-        of_stages = (
-            (title, [section for section in self.sections if section.analysis.stage == stage])
-            for stage, title in STAGES.items()
-        )
-        return [(title, members) for title, members in of_stages if members]
+    def origins(self) -> Mapping[str, str]:
+        """Where the numbers of its configuration come from, in words, by title."""
+        return origins.in_words(self.reading.encoding)
 
     @property
     def is_large(self) -> bool:
         """Whether its tensor is larger than the files of arrays hold, in single precision."""
         return 4 * prod(self.reading.encoding.provenance.shape) > MOST_OF_ARRAY
-
-    @property
-    def analyses(self) -> tuple[Analysis, ...]:
-        """The applicable analyses."""
-        return tuple(section.analysis for section in self.sections)
 
     def section(self, analysis: str) -> Section:
         """The applicable section with this key."""
@@ -146,12 +126,6 @@ class Compared:
 
     analysis: Analysis
     members: tuple[tuple[Chapter, Section], ...]
-
-    @property
-    def metrics(self) -> list[Metric]:
-        """A value of each measure, for its title and unit."""
-        every = (metric for _, section in self.members for metric in section.result.metrics)
-        return list({metric.key: metric for metric in every}.values())
 
     @property
     def findings(self) -> list[tuple[int | None, Finding, list[str]]]:
@@ -179,15 +153,13 @@ class Compared:
 class SideBySide:
     """Encodings of one scheme on the page that has them side by side.
 
-    statements: on each encoding; stages: analyses that apply to any of them, by title
-    not_applicable: titles of analyses, by reason
+    statements: on each encoding; compared: analyses that apply to any of them
     """
 
     scheme: Scheme
     chapters: tuple[Chapter, ...]
     statements: Mapping[str, list[Statement]]
-    stages: tuple[tuple[str, tuple[Compared, ...]], ...]
-    not_applicable: Mapping[str, Mapping[str, None]]
+    compared: tuple[Compared, ...]
 
 
 @dataclass(frozen=True)
@@ -202,6 +174,58 @@ class WithoutNumbers:
     nearest: tuple[relatives.Relative, ...]
     trainings: tuple[Run, ...]
     former: relatives.FormerNumbers | None
+
+
+@dataclass(frozen=True)
+class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
+    """What the page of a checkpoint shows.
+
+    before, after: neighbours among those with the same first scheme, none at either end
+    found: names by which search finds it; home: where it is published
+    pages_of_guests: addresses, by the key of each guest that has one about it
+    modules: of its tensors; chapters: encodings of this page
+    linked: encodings of the page side_by_side, a path without extension
+    stages: titles of groups of analyses
+    leading: the most unusual statements; others: the number of further findings
+    picture: that opens the page; summary: of several encodings; strips: of layers
+    bars, ticks: how far it sees, on an axis with these ticks; panel: of one position
+    unmeasured: encodings whose numbers were not read
+    uses: measures of what the trained model does; in_use: the leading one, with its finding
+    """
+
+    outcome: Outcome
+    before: Sequence[Outcome]
+    after: Sequence[Outcome]
+    found: SearchNames
+    home: Home | None
+    pages_of_guests: Mapping[str, str]
+    modules: Sequence[Module]
+    chapters: Sequence[Chapter]
+    linked: Sequence[Chapter]
+    side_by_side: str
+    stages: Mapping[str, str]
+    leading: Sequence[Led]
+    others: int
+    picture: OpeningPicture | None
+    summary: Summary | None
+    strips: Sequence[LayerStrip]
+    bars: Sequence[ReachBar]
+    ticks: Sequence[tuple[float, str]]
+    panel: PositionOfModel | None
+    unmeasured: Sequence[tuple[Scheme, Sequence[EncodingRecord]]]
+    without_numbers: WithoutNumbers | None
+    uses: Sequence[use.Measured]
+    in_use: tuple[use.Measured, Finding] | None
+
+
+@dataclass(frozen=True)
+class LayersContext(PageContext, template="layers.md.jinja"):
+    """linked: encodings of the page; groups: by scheme; stages: as on the checkpoint's page"""
+
+    outcome: Outcome
+    linked: Sequence[Chapter]
+    groups: Sequence[SideBySide]
+    stages: Mapping[str, str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -223,11 +247,13 @@ def _pages_of_group(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
     """Pages of checkpoints that link their neighbours, in this order."""
     for number, outcome in enumerate(members):
         # Slices, which are empty at either end.
-        neighbours = members[number - 1 : number], members[number + 1 : number + 2]
-        yield from _pages_of(atlas, outcome, neighbours)
+        before, after = members[number - 1 : number], members[number + 1 : number + 2]
+        yield from _pages_of(atlas, outcome, before, after)
 
 
-def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterator[Page]:
+def _pages_of(
+    atlas: Atlas, outcome: Outcome, before: Sequence[Outcome], after: Sequence[Outcome]
+) -> Iterator[Page]:
     outline = Outline.of(outcome)
     parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
     chapters = [
@@ -239,85 +265,52 @@ def _pages_of(atlas: Atlas, outcome: Outcome, neighbours: Neighbours) -> Iterato
     opening = openings_of(atlas).get(outcome.checkpoint.slug)
     leading, n_others = _leading(atlas, chapters, on_page, opening)
     card = cards.of_checkpoint(atlas, outcome, leading[0][1].finding.text if leading else "")
-    without_numbers = _without_numbers(atlas, outcome)
-    context = {
-        **_of_model(atlas, outcome),
-        "before": neighbours[0],
-        "after": neighbours[1],
-        "many": len(chapters) > 1,  # So that encodings need their names.
-        "chapters": on_page,
-        "linked": linked,
-        "side_by_side": outline.page_beside,
-        "leading": leading,
-        "others": n_others,
-        "picture": _picture(atlas, outline, leading, chapters),
-        "summary": _summary(atlas, chapters),
-        "unsummed": max(len(chapters) - MOST_SUMMED, 0),
-        "without_numbers": without_numbers,
-        "most_cards": MOST_CARDS,
-    }
-    figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
-    path = f"checkpoints/{outcome.checkpoint.slug}.md"
-    yield Page(path, untyped("checkpoint.md.jinja", context), figures, card)
-    if linked:
-        beside = {
-            "outcome": outcome,
-            "checkpoint": outcome.checkpoint,
-            "linked": linked,
-            "groups": list(_side_by_side(atlas, linked)),
-        }
-        yield Page(f"{outline.page_beside}.md", untyped("layers.md.jinja", beside), card=card)
-
-
-def _of_model(atlas: Atlas, outcome: Outcome) -> dict[str, Any]:
-    """What the page says of the checkpoint as a whole."""
-    used, home = use.measured(atlas, outcome), home_of(outcome)
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-    return {
-        "outcome": outcome,
-        "checkpoint": outcome.checkpoint,
-        "modules": modules(outcome.inventory),
-        "most_modules": MOST_MODULES,
-        "most_lint": MOST_LINT,
-        "most_arrays": MOST_ARRAYS,
-        "home": home,
-        "pages_of_guests": pages_of(atlas, outcome.checkpoint.model),
-        "paper": paper_address(outcome.checkpoint.paper),
-        "found": of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
-        "strips": layer_strips(outcome.layers, records, atlas.schemes),
-        "bars": reach_bars(outcome),  # How far it sees, on an axis with these ticks
-        "ticks": ticks(),
-        "panel": at_position(outcome),
-        "unmeasured": _unmeasured(atlas, outcome),
-        "most_unmeasured": MOST_UNMEASURED,
-        "origins": origins.in_words,
-        "used": [one for one in used if one.result.reason is None],
-        "in_use": use.leading(used),
-    }
+    home, uses = home_of(outcome), use.measured(atlas, outcome)
+    without_numbers = _without_numbers(atlas, outcome)
+    context = CheckpointContext(
+        outcome=outcome,
+        before=before,
+        after=after,
+        found=of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
+        home=home,
+        pages_of_guests=pages_of(atlas, outcome.checkpoint.model),
+        modules=modules(outcome.inventory),
+        chapters=on_page,
+        linked=linked,
+        side_by_side=outline.page_beside,
+        stages=STAGES,
+        leading=leading,
+        others=n_others,
+        picture=_picture(atlas, outline, leading, chapters),
+        summary=_summary(atlas, chapters),
+        strips=layer_strips(outcome.layers, records, atlas.schemes),
+        bars=reach_bars(outcome),
+        ticks=ticks(),
+        panel=at_position(outcome),
+        unmeasured=_unmeasured(atlas, outcome),
+        without_numbers=without_numbers,
+        uses=uses,
+        in_use=use.leading(uses),
+    )
+    figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
+    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", context, figures, card)
+    if linked:
+        beside = LayersContext(outcome, linked, list(_side_by_side(atlas, linked)), STAGES)
+        yield Page(f"{outline.page_beside}.md", beside, card=card)
 
 
 def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
     ordered = sorted(linked, key=lambda chapter: atlas.schemes.index(chapter.scheme))
     for scheme, group in groupby(ordered, key=lambda chapter: chapter.scheme):
         chapters = tuple(group)
-        reasons: dict[str, dict[str, None]] = {}
-        for chapter in chapters:
-            for section in chapter.not_applicable:
-                reasons.setdefault(str(section.result.reason), {})[section.analysis.title] = None
-        compared = [_compared(analysis, chapters) for analysis in atlas.analyses]
-        stages = (
-            (title, tuple(one for one in compared if one.members and one.analysis.stage == stage))
-            for stage, title in STAGES.items()
-        )
+        statements = {
+            one.part: [statement for _, statement in _leading(atlas, [one], [one])[0]]
+            for one in chapters
+        }
+        compared = (_compared(analysis, chapters) for analysis in atlas.analyses)
         yield SideBySide(
-            scheme,
-            chapters,
-            {
-                one.part: [statement for _, statement in _leading(atlas, [one], [one])[0]]
-                for one in chapters
-            },
-            tuple((title, members) for title, members in stages if members),
-            reasons,
+            scheme, chapters, statements, tuple(one for one in compared if one.members)
         )
 
 

@@ -2,15 +2,26 @@
 of some pairs instead.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 
-from generator.contracts import Analysis, Atlas, Figure, Page, PageKind, untyped
-from generator.site.compare.presets import presets
+from generator.contracts import Analysis, Atlas, Figure, Page, PageContext, PageKind, Scheme
+from generator.site.compare.presets import Preset, presets
 from generator.site.pictures.colours import Member, distinct
 
 Pair = tuple[Member, Member, tuple[Figure, ...]]
 PER_SCHEME, MOST = 3, 24  # pairs with figures
+
+
+@dataclass(frozen=True)
+class CompareContext(PageContext, template="compare.md.jinja"):
+    """count: encodings; pairs: for readers without JavaScript, sorted by scheme"""
+
+    count: int
+    presets: Sequence[Preset]
+    schemes: Sequence[Scheme]
+    pairs: Sequence[Pair]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -20,19 +31,15 @@ def pages(atlas: Atlas) -> list[Page]:
     analysis = max(
         atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms))
     )
-    titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    by_scheme = sorted(members, key=lambda member: list(titles).index(_scheme(member)))
+    order = [scheme.key for scheme in atlas.schemes]
+    by_scheme = sorted(members, key=lambda member: order.index(_scheme(member)))
     pairs: list[Pair] = [
         (first, second, _figures(analysis, first, second))
         for first, second in islice(_neighbours(analysis, by_scheme), MOST)
     ]
-    groups = [
-        (titles[scheme], list(of_scheme))
-        for scheme, of_scheme in groupby(pairs, key=lambda pair: _scheme(pair[0]))
-    ]
-    context = {"count": len(members), "presets": presets(atlas), "groups": groups}
+    context = CompareContext(len(members), presets(atlas), atlas.schemes, pairs)
     figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
-    return [Page("compare.md", untyped("compare.md.jinja", context), figures)]
+    return [Page("compare.md", context, figures)]
 
 
 def _neighbours(analysis: Analysis, members: list[Member]) -> Iterator[tuple[Member, Member]]:

@@ -2,10 +2,11 @@
 does.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.checkpoints import sources
-from generator.contracts import Atlas, Copy, Outcome, Page, PageKind, Source, discovery, untyped
+from generator.contracts import Atlas, Copy, Outcome, Page, PageContext, PageKind, Source, discovery
 from generator.site.pictures import badges
 
 
@@ -20,6 +21,13 @@ class CopyRow:
     badge: str
 
 
+@dataclass(frozen=True)
+class CopiesContext(PageContext, template="copies.md.jinja"):
+    """All copies of the list."""
+
+    rows: Sequence[CopyRow]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page of all copies."""
     outcomes = {outcome.checkpoint.slug: outcome for outcome in atlas.outcomes}
@@ -28,8 +36,7 @@ def pages(atlas: Atlas) -> list[Page]:
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
     ]
-    context = {"rows": rows, "address": atlas.address}
-    return [Page("copies.md", untyped("copies.md.jinja", context))]
+    return [Page("copies.md", CopiesContext(rows))]
 
 
 def _original(copy: Copy, outcomes: dict[str, Outcome]) -> tuple[str, str]:

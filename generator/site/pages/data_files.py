@@ -2,33 +2,38 @@
 of every array and metric.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
-from generator.contracts import Analysis, Atlas, Page, PageKind, Result, untyped
+from generator.contracts import Analysis, Atlas, Page, PageContext, PageKind, Reading
 from generator.site.data import dataset
+
+
+@dataclass(frozen=True)
+class DataFilesContext(PageContext, template="data_files.md.jinja"):
+    """described: the data set, as schema.org describes one"""
+
+    described: Markup
+
+
+@dataclass(frozen=True)
+class ArraysContext(PageContext, template="data_arrays.md.jinja"):
+    """readings: of this build, which have the metrics"""
+
+    analyses: Sequence[Analysis]
+    readings: Sequence[Reading]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The documentation of data files, arrays and metrics."""
-    metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
     described = Markup(dataset.described(atlas))  # noqa: S704 (JSON without markup)
-    context = {"described": described}
+    readings = [reading for outcome in atlas.outcomes for reading in outcome.readings]
     return [
-        Page("data/index.md", untyped("data_files.md.jinja", context)),
-        Page("data/arrays.md", untyped("data_arrays.md.jinja", {"metrics_by_analysis": metrics})),
+        Page("data/index.md", DataFilesContext(described)),
+        Page("data/arrays.md", ArraysContext(atlas.analyses, readings)),
     ]
-
-
-def _metrics(atlas: Atlas, analysis: Analysis) -> dict[str, str]:
-    """Title and unit of every metric of ``analysis`` in this build, by key."""
-    results: list[Result] = [
-        reading.results[analysis.key] for outcome in atlas.outcomes for reading in outcome.readings
-    ]
-    return {
-        metric.key: f"{metric.title} ({metric.unit})" if metric.unit else metric.title
-        for result in results
-        for metric in result.metrics
-    }
 
 
 PAGE = PageKind("data_files", pages)

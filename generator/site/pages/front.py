@@ -1,21 +1,22 @@
 """The front page: a box that finds a model, a finding for each scheme, and all checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
+    Analysis,
     Atlas,
     Figure,
     Finding,
     Outcome,
     Page,
+    PageContext,
     PageKind,
     Reading,
     Scheme,
-    untyped,
 )
 from generator.encodings import NoEncoding
-from generator.site.outline import Outline, applicable, figures_of
+from generator.site.outline import applicable, figures_of
 from generator.site.rankings.peers import peers_of
 from generator.site.ways import Way, uses, way
 
@@ -25,19 +26,13 @@ MOST_CARDS = 64
 
 @dataclass(frozen=True)
 class FrontRemark:
-    """A finding with its encoding and figure.
+    """A finding of an analysis of an encoding, and a figure of it."""
 
-    number: that marks it in the figure, if any; chapter: address of the chapter about the encoding;
-        address: of the section that explains it
-    """
-
-    number: int | None
     finding: Finding
     outcome: Outcome
     reading: Reading
+    analysis: Analysis
     figure: Figure
-    chapter: str
-    address: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +44,29 @@ class GalleryEntry:
     outcome: Outcome
     readings: tuple[Reading, ...]
     schemes: tuple[Scheme, ...]
+
+
+@dataclass(frozen=True)
+class FrontContext(PageContext, template="index.md.jinja"):
+    """hero: finding with the figure that opens the page; remarks: by scheme, others
+    measures: keys of the analyses that have a page
+    ways: those with pictures first; gallery: checkpoints of theirs, each once
+    without_encoding: some of those that have none; is_complete: whether all of them are here
+    built: what could be read, and how many encodings and schemes it has; listed: entries
+    """
+
+    hero: FrontRemark | None
+    remarks: Mapping[str, FrontRemark]
+    measures: Collection[str]
+    ways: Sequence[Way]
+    gallery: Sequence[GalleryEntry]
+    without_encoding: Sequence[Outcome]
+    is_complete: bool
+    built: Sequence[Outcome]
+    n_encodings: int
+    n_schemes: int
+    listed: int
+    versions: Mapping[str, str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -75,29 +93,25 @@ def pages(atlas: Atlas) -> list[Page]:
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
     hero = _hero(atlas)
-    context = {
-        "hero": hero,
-        "remarks": _by_scheme(atlas, hero),
-        "measures": {analysis.key for analysis in applicable(atlas)},
-        "ways": sorted(ways, key=lambda one: not one.measured),
-        "gallery": _gallery(ways),
-        "families": sorted({outcome.family for outcome in built} - {""}),
-        "without_encoding": without[:most],
-        "complete": complete,
-        "counts": {
-            "checkpoints": len(built),
-            "encodings": len(encodings),
-            "schemes": len([scheme for scheme in used if scheme.key in shown]),
-            "figures": sum(len(reading.alts) for outcome in built for reading in outcome.readings),
-        },
-        "listed": len(atlas.outcomes),
-        "versions": atlas.versions,
-    }
-    return [Page("index.md", untyped("index.md.jinja", context))]
+    context = FrontContext(
+        hero,
+        _by_scheme(atlas, hero),
+        {analysis.key for analysis in applicable(atlas)},
+        sorted(ways, key=lambda one: not one.measured),
+        _gallery(ways),
+        without[:most],
+        complete,
+        built,
+        len(encodings),
+        sum(scheme.key in shown for scheme in used),
+        len(atlas.outcomes),
+        atlas.versions,
+    )
+    return [Page("index.md", context)]
 
 
 def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
-    """Each member of the ways once, those with pictures first."""
+    """Each member of the ways once."""
     schemes: dict[str, list[Scheme]] = {}
     pictured: dict[str, tuple[Outcome, tuple[Reading, ...]]] = {}
     for one in ways:
@@ -106,11 +120,10 @@ def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
             schemes.setdefault(slug, []).append(one.scheme)
             _, former = pictured.get(slug, (outcome, ()))
             pictured[slug] = outcome, (*former, *readings)[:2]
-    entries = [
+    return [
         GalleryEntry(outcome, readings, tuple(schemes[slug]))
         for slug, (outcome, readings) in pictured.items()
     ]
-    return sorted(entries, key=lambda entry: not entry.readings)
 
 
 def _hero(atlas: Atlas) -> FrontRemark | None:
@@ -123,66 +136,34 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
             result = reading.results[analysis.key]
             for figure in figures_of(outcome, reading, analysis) if result.findings else ():
                 if (appeal := figure.spec.appeal(result)) > most:
-                    best, most = (outcome, reading, analysis, figure), appeal
-    if best is None:
-        return None
-    outcome, reading, analysis, figure = best
-    outline = Outline.of(outcome)
-    finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
-    return FrontRemark(
-        None,
-        finding,
-        outcome,
-        reading,
-        figure,
-        outline.encoding(reading),
-        outline.address(reading, analysis),
-    )
+                    finding = max(result.findings, key=lambda finding: finding.weight)
+                    best, most = FrontRemark(finding, outcome, reading, analysis, figure), appeal
+    return best
 
 
 def _by_scheme(atlas: Atlas, hero: FrontRemark | None) -> dict[str, FrontRemark]:
     """The most unusual remark on an encoding of each scheme, but that of ``hero``."""
     peers = peers_of(atlas)
     best: dict[str, tuple[float, FrontRemark]] = {}
-    for outcome in atlas.outcomes:
-        for reading in outcome.readings:
-            scheme = reading.encoding.scheme
-            for key, remark in _remarks_of(atlas, outcome, reading):
-                weight = peers.weight(reading, key, remark.finding)
-                is_new = hero is None or remark.finding is not hero.finding
-                if is_new and (scheme not in best or weight > best[scheme][0]):
-                    best[scheme] = weight, remark
+    for remark in _remarks(atlas):
+        scheme = remark.reading.encoding.scheme
+        weight = peers.weight(remark.reading, remark.analysis.key, remark.finding)
+        is_new = hero is None or remark.finding is not hero.finding
+        if is_new and (scheme not in best or weight > best[scheme][0]):
+            best[scheme] = weight, remark
     return {scheme: remark for scheme, (_, remark) in best.items()}
 
 
-def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, FrontRemark]]:
-    """Remarks on an encoding, each with the key of its analysis."""
-    remarks = []
-    outline = Outline.of(outcome)
-    for analysis in atlas.analyses:
-        spec, chapter, address = (
-            analysis.figures[0],
-            outline.encoding(reading),
-            outline.address(reading, analysis),
-        )
-        if f"{analysis.key}-{spec.key}" in reading.drawings:
-            figure, result = (
-                Figure.of(outcome, reading, analysis, spec),
-                reading.results[analysis.key],
-            )
-            marked = {number for number, _ in result.spots(spec.key)}
-            for number, finding in result.numbered:
-                remark = FrontRemark(
-                    number if number in marked else None,
-                    finding,
-                    outcome,
-                    reading,
-                    figure,
-                    chapter,
-                    address,
-                )
-                remarks.append((analysis.key, remark))
-    return remarks
+def _remarks(atlas: Atlas) -> Iterator[FrontRemark]:
+    """Findings of the analyses whose first figure is drawn."""
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            for analysis in atlas.analyses:
+                spec = analysis.figures[0]
+                if f"{analysis.key}-{spec.key}" in reading.drawings:
+                    figure = Figure.of(outcome, reading, analysis, spec)
+                    for finding in reading.results[analysis.key].findings:
+                        yield FrontRemark(finding, outcome, reading, analysis, figure)
 
 
 PAGE = PageKind("front", pages)

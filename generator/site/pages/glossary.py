@@ -1,13 +1,22 @@
 """The page of words: what each means, with a picture."""
 
-from generator.contracts import Atlas, Page, PageKind, untyped
-from generator.site.glossary import WORDS
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Page, PageContext, PageKind
+from generator.site.glossary import WORDS, Word
+
+
+@dataclass(frozen=True)
+class GlossaryContext(PageContext, template="glossary.md.jinja"):
+    """All words, in no order."""
+
+    words: Sequence[Word]
 
 
 def pages(_: Atlas) -> list[Page]:
     """The page, with the words in alphabetical order."""
-    words = sorted(WORDS, key=lambda word: word.title.lower())
-    return [Page("learn/glossary.md", untyped("glossary.md.jinja", {"words": words}))]
+    return [Page("learn/glossary.md", GlossaryContext(WORDS))]
 
 
 PAGE = PageKind("glossary", pages)

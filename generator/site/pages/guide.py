@@ -3,7 +3,7 @@ and the files of data.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
 from generator.checkpoints.list_row import BESIDE, UseRow, row_model
-from generator.checkpoints.model.table_names import NAMES
-from generator.contracts import Atlas, Page, PageKind, Source, discovery, untyped
+from generator.checkpoints.model.table_names import NAMES, NamedTensor
+from generator.contracts import Atlas, Command, Page, PageContext, PageKind, Rule, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
 from generator.site.html.escape import literal
@@ -61,58 +61,87 @@ class RecordOfData:
     fields: tuple[DataKey, ...]
 
 
+@dataclass(frozen=True)
+class ConfigurationContext(PageContext, template="guide_configuration.md.jinja"):
+    """keys: of a row; use_keys: of its ``use``; places: keys of which a row has one
+    most_bytes, most_depth: of a list
+    """
+
+    keys: Sequence[Key]
+    use_keys: Sequence[Key]
+    places: Sequence[str]
+    most_bytes: int
+    most_depth: int
+
+
+@dataclass(frozen=True)
+class CommandLineContext(PageContext, template="guide_command_line.md.jinja"):
+    """All commands."""
+
+    commands: Sequence[Command]
+
+
+@dataclass(frozen=True)
+class RulesContext(PageContext, template="guide_rules.md.jinja"):
+    """All rules of ``lint``."""
+
+    rules: Sequence[Rule]
+
+
+@dataclass(frozen=True)
+class TensorNamesContext(PageContext, template="guide_tensor_names.md.jinja"):
+    """Names that libraries give to tables."""
+
+    names: Sequence[NamedTensor]
+
+
+@dataclass(frozen=True)
+class DataSchemaContext(PageContext, template="guide_data_schema.md.jinja"):
+    """records: by name of their group; parameters: of each form
+    columns: of the tables of metrics, each with its meaning
+    """
+
+    records: Mapping[str, Sequence[RecordOfData]]
+    parameters: Sequence[RecordOfData]
+    columns: Sequence[tuple[str, Markup]]
+    files_of_a_release: Sequence[str]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the guide that are not written by hand."""
     known = discovery.load(sources, Source)
-    listed = {
-        "keys": row_keys(known),
-        "use_keys": use_keys(),
-        "places": [source.key for source in known],
-        "most_bytes": MOST_BYTES,
-        "most_depth": MOST_DEPTH,
-    }
+    places = [source.key for source in known]
+    listed = ConfigurationContext(row_keys(known), use_keys(), places, MOST_BYTES, MOST_DEPTH)
     return [
-        Page("guide/configuration.md", untyped("guide_configuration.md.jinja", listed)),
-        Page(
-            "guide/command-line.md",
-            untyped("guide_command_line.md.jinja", {"commands": atlas.commands}),
-        ),
-        Page("guide/rules.md", untyped("guide_rules.md.jinja", {"rules": atlas.rules})),
-        Page("guide/tensor-names.md", untyped("guide_tensor_names.md.jinja", {"names": NAMES})),
-        Page(
-            "guide/data-schema.md",
-            untyped("guide_data_schema.md.jinja", data_schema_context(atlas)),
-        ),
+        Page("guide/configuration.md", listed),
+        Page("guide/command-line.md", CommandLineContext(atlas.commands)),
+        Page("guide/rules.md", RulesContext(atlas.rules)),
+        Page("guide/tensor-names.md", TensorNamesContext(NAMES)),
+        Page("guide/data-schema.md", data_schema_context(atlas)),
     ]
 
 
-def data_schema_context(atlas: Atlas) -> dict[str, Any]:
+def data_schema_context(atlas: Atlas) -> DataSchemaContext:
     """What the page on the data files shows."""
-    forms = data_schema.PARAMETERS
-    groups = [GROUPS, *(guest.records for guest in atlas.guests)]
-    records = tuple(chain(*(group for every in groups for group in every.values())))
-    schemas = data_schema.schemas(*records, *forms.values())
-    name_of_one = re.compile(rf"\b({'|'.join(model.__name__ for model in records)})s?\b")
+    forms, groups = data_schema.PARAMETERS, dict(GROUPS)
+    for guest in atlas.guests:
+        groups |= guest.records
+    every = tuple(chain(*groups.values()))
+    schemas = data_schema.schemas(*every, *forms.values())
+    linked = re.compile(rf"\b({'|'.join(model.__name__ for model in every)})s?\b")
 
-    def described(group: Iterable[type]) -> list[RecordOfData]:
-        titles = [model.__name__ for model in group]
-        return [_record_of(schemas[title], title, name_of_one) for title in titles]
+    def record_of(model: type, title: str) -> RecordOfData:
+        return _record_of(schemas[model.__name__], title, linked)
 
-    own, *of_guests = ({name: described(group) for name, group in one.items()} for one in groups)
-    return {
-        **own,
-        "of_guests": {
-            guest.key: of_guest for guest, of_guest in zip(atlas.guests, of_guests, strict=True)
+    return DataSchemaContext(
+        {
+            name: [record_of(model, model.__name__) for model in group]
+            for name, group in groups.items()
         },
-        "parameters": [
-            _record_of(schemas[model.__name__], title, name_of_one)
-            for title, model in forms.items()
-        ],
-        "columns": [
-            (name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()
-        ],
-        "files_of_a_release": data_schema.FILES_OF_A_RELEASE,
-    }
+        [record_of(model, title) for title, model in forms.items()],
+        [(name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()],
+        data_schema.FILES_OF_A_RELEASE,
+    )
 
 
 def _record_of(schema: Mapping[str, Any], title: str, linked: re.Pattern[str]) -> RecordOfData:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.contracts import Analysis, Atlas, Figure, Page, PageKind, untyped
-from generator.site.outline import addresses_of, figures_of
+from generator.contracts import Analysis, Atlas, Figure, Page, PageContext, PageKind
+from generator.site.outline import chapter, figures_of
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,20 @@ class Example:
     address: str
 
 
+@dataclass(frozen=True)
+class HowToReadContext(PageContext, template="how_to_read.md.jinja"):
+    """examples: by analysis"""
+
+    examples: Mapping[str, Example]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page, with an example of each analysis."""
-    addresses = addresses_of(atlas)
-    examples = {analysis.key: _example(atlas, analysis, addresses) for analysis in atlas.analyses}
-    return [Page("learn/how-to-read.md", untyped("how_to_read.md.jinja", {"examples": examples}))]
+    examples = {analysis.key: _example(atlas, analysis) for analysis in atlas.analyses}
+    return [Page("learn/how-to-read.md", HowToReadContext(examples))]
 
 
-def _example(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Example:
+def _example(atlas: Atlas, analysis: Analysis) -> Example:
     """The figure of ``analysis`` with the greatest appeal, the first of equals."""
     drawn = [
         (outcome, reading, figure)
@@ -39,7 +45,7 @@ def _example(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> 
     outcome, reading, figure = max(
         drawn, key=lambda found: found[2].spec.appeal(found[1].results[analysis.key])
     )
-    return Example(analysis, figure, reading.label.title, addresses[outcome.path_of(reading)])
+    return Example(analysis, figure, reading.label.title, chapter(outcome, reading))
 
 
 PAGE = PageKind("how_to_read", pages)

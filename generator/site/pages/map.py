@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, untyped
+from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import (
@@ -22,7 +22,6 @@ from generator.numerics.similarity import (
 )
 from generator.site.compare.conclusions import Named, conclusions
 from generator.site.compare.kernels import POSITIONS, shape_of
-from generator.site.outline import addresses_of
 
 TABLE_POSITIONS = 512
 MOST_MAPPED = 20  # encodings on a map
@@ -30,7 +29,6 @@ FEW = 16  # encodings on the map of an atlas that has more than MOST_MAPPED: the
 MOST_CONCLUDED = 200  # encodings all of whose pairs are compared for conclusions
 LEVELS = 10
 LISTED = 5  # pairs in each list below a map
-NAMED = 20  # encodings named that are not on the map
 
 Member = tuple[Outcome, Reading]
 Measure = Callable[[int, int], float | None]
@@ -81,6 +79,32 @@ class Matrix:
     farthest: tuple[Pair, ...]
 
 
+@dataclass(frozen=True)
+class MapContext(PageContext, template="map.md.jinja"):
+    """count: encodings with a shape; few: how many of them the map shows, None where all
+    positions: of kernels, at most; tables: maps of the vectors of these kinds
+    not_mapped: encodings without a shape
+    """
+
+    count: int
+    conclusions: Sequence[str]
+    few: int | None
+    positions: int
+    kernels: Matrix | None
+    tables: Sequence[tuple[str, Matrix | None]]
+    not_mapped: Sequence[Member]
+
+
+@dataclass(frozen=True)
+class MapOfTablesContext(PageContext, template="map_tables.md.jinja"):
+    """As those of the map; positions: of tables, at most"""
+
+    count: int
+    few: int | None
+    positions: int
+    tables: Sequence[tuple[str, Matrix | None]]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
     encodings = atlas.encodings
@@ -96,9 +120,9 @@ def pages(atlas: Atlas) -> list[Page]:
 
     chosen = list(shapes)
     concluded = _conclusions(atlas, chosen, difference)
-    cut = len(chosen) > MOST_MAPPED
-    if cut:
-        chosen = [chosen[index] for index in most_different(list(shapes.values()), FEW)]
+    few = FEW if len(chosen) > MOST_MAPPED else None
+    if few:
+        chosen = [chosen[index] for index in most_different(list(shapes.values()), few)]
     members = [encodings[index] for index in chosen]
 
     def similarity(first: int, second: int) -> float | None:
@@ -108,27 +132,19 @@ def pages(atlas: Atlas) -> list[Page]:
     tables = [
         (name, _matrix(comparable, _of_tables(comparable))) for name, comparable in _kinds(members)
     ]
-    context = {
-        "count": len(shapes),
-        "conclusions": concluded,
-        "cut": cut,
-        "limits": {
-            "few": FEW,
-            "named": NAMED,
-            "kernel_positions": POSITIONS,
-            "table_positions": TABLE_POSITIONS,
-        },
-        "kernels": _matrix(members, Scale(similarity, similarity, 0.5)),
-        "tables": tables,
-        "addresses": addresses_of(atlas),
-        "not_mapped": (
-            [] if cut else [member for index, member in enumerate(encodings) if index not in shapes]
-        ),
-    }
-    map_of_tables = (
-        [Page("map/tables.md", untyped("map_tables.md.jinja", context))] if tables else []
+    without = [member for index, member in enumerate(encodings) if index not in shapes]
+    context = MapContext(
+        len(shapes),
+        concluded,
+        few,
+        POSITIONS,
+        _matrix(members, Scale(similarity, similarity, 0.5)),
+        tables,
+        [] if few else without,
     )
-    return [Page("map.md", untyped("map.md.jinja", context)), *map_of_tables]
+    of_tables = MapOfTablesContext(len(shapes), few, TABLE_POSITIONS, tables)
+    own = [Page("map/tables.md", of_tables)] if tables else []
+    return [Page("map.md", context), *own]
 
 
 def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Outcome, Page, PageKind, Reading, Result, untyped
+from generator.contracts import Atlas, Figure, Outcome, Page, PageContext, PageKind, Reading, Result
 from generator.encodings import Form, OffsetBias, PositionTable
 from generator.site.outline import Outline, figures_of
 
@@ -20,7 +20,7 @@ class NotebookModel:
 class Shown:
     """An encoding that cells show.
 
-    is_own: whether it is of the notebook's own model; chapter: address of the chapter about it
+    is_own: whether it is of the notebook's own model
     results: the applicable ones, with the first figure of each and the address of its section, by
         analysis
     """
@@ -28,7 +28,6 @@ class Shown:
     outcome: Outcome
     reading: Reading
     is_own: bool
-    chapter: str
     results: Mapping[str, Result]
     figures: Mapping[str, Figure]
     addresses: Mapping[str, str]
@@ -42,10 +41,20 @@ MODELS = {
 }
 
 
+@dataclass(frozen=True)
+class NotebooksContext(PageContext, template="notebooks.md.jinja"):
+    """The encoding that stands for each model; None where no other can."""
+
+    gpt_2: Shown | None
+    bert_base: Shown | None
+    t5_small: Shown | None
+    sinusoid: Shown | None
+
+
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, with the encoding that stands for each model; None where no other can."""
+    """The page."""
     shown = {name: _shown(atlas, model) for name, model in MODELS.items()}
-    return [Page("learn/notebooks.md", untyped("notebooks.md.jinja", shown))]
+    return [Page("learn/notebooks.md", NotebooksContext(**shown))]
 
 
 def _shown(atlas: Atlas, model: NotebookModel) -> Shown | None:
@@ -78,7 +87,6 @@ def _with_sections(atlas: Atlas, outcome: Outcome, reading: Reading, is_own: boo
         outcome,
         reading,
         is_own,
-        outline.encoding(reading),
         results,
         {key: figure for key, found in figures.items() for figure in found},
         {one.key: outline.address(reading, one) for one in analyses},

@@ -1,67 +1,81 @@
 """A page for each scheme: how it works, with a picture, and the checkpoints that use it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme, untyped
-from generator.site import search_names
-from generator.site.outline import addresses_of
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Figure,
+    Finding,
+    Outcome,
+    Page,
+    PageContext,
+    PageKind,
+    Scheme,
+)
+from generator.encodings import ActsIn
 from generator.site.pictures import cards, scheme_pictures
+from generator.site.pictures.colours import Member
 from generator.site.rankings.columns import Column, columns_of
 from generator.site.rankings.order import Ranking, ranking
 from generator.site.rankings.peers import alike, peers_of
-from generator.site.ways import PLACES, is_unread, readings_of, way
+from generator.site.search_names import SearchNames, of_scheme
+from generator.site.ways import PLACES, Place, Way, is_unread, readings_of, way
 
-MOST_CARDS = 48  # other checkpoints are in the list
+MOST_CARDS = 48  # of a scheme in the list
+
+
+@dataclass(frozen=True)
+class SchemesContext(PageContext, template="schemes.md.jinja"):
+    """places: where schemes act, in words; ways: all schemes"""
+
+    places: Mapping[ActsIn, Place]
+    ways: Sequence[Way]
+
+
+@dataclass(frozen=True)
+class SchemeContext(PageContext, template="scheme.md.jinja"):
+    """found: names by which search finds it; users: encodings; unmeasured: with numbers unread
+    ranges: see ``_ranges``; shared: findings that all encodings have
+    """
+
+    scheme: Scheme
+    found: SearchNames
+    picture: Figure
+    users: Sequence[Member]
+    unmeasured: Sequence[Outcome]
+    ranges: Sequence[tuple[Column, Ranking]]
+    shared: Sequence[tuple[Analysis, Finding]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The list of schemes, and a page for each."""
-    addresses = addresses_of(atlas)
-    return [_index(atlas), *(_page(atlas, scheme, addresses) for scheme in atlas.schemes)]
-
-
-def _index(atlas: Atlas) -> Page:
-    """The cards of all schemes, by what they change; what encodes no position is apart."""
+    """The list of schemes, by what they change, and a page for each."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     ways = [way(scheme, built, MOST_CARDS, atlas.schemes) for scheme in atlas.schemes]
-    telling = [one for one in ways if one.scheme.tells_position]
-    places = [
-        (words.heading, [one for one in telling if one.scheme.acts_in == key])
-        for key, words in PLACES.items()
-    ]
-    beside = [one for one in ways if not one.scheme.tells_position]
-    return Page(
-        "schemes/index.md", untyped("schemes.md.jinja", {"places": places, "beside": beside})
-    )
+    index = Page("schemes/index.md", SchemesContext(PLACES, ways))
+    return [index, *(_page(atlas, scheme) for scheme in atlas.schemes)]
 
 
-def _page(atlas: Atlas, scheme: Scheme, addresses: Mapping[str, str]) -> Page:
-    picture = scheme_pictures.figure(scheme)
+def _page(atlas: Atlas, scheme: Scheme) -> Page:
     users = [
         (outcome, reading) for outcome in atlas.outcomes for reading in readings_of(scheme, outcome)
     ]
-    unmeasured = [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)]
-    context = {
-        "scheme": scheme,
-        "found": search_names.of_scheme(scheme),
-        "users": users[:MOST_CARDS],
-        "total": len(users),
-        "unmeasured": unmeasured[:MOST_CARDS],
-        "picture": picture,
-        "addresses": addresses,
-        "ranges": _ranges(atlas, users),
-        "shared": [
-            (analysis, finding)
-            for key, finding in peers_of(atlas).shared(scheme.key)
-            for analysis in atlas.analyses
-            if analysis.key == key
-        ],
-    }
+    analyses = {analysis.key: analysis for analysis in atlas.analyses}
+    context = SchemeContext(
+        scheme,
+        of_scheme(scheme),
+        scheme_pictures.figure(scheme),
+        users,
+        [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
+        _ranges(atlas, users),
+        [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
+    )
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
-    return Page(f"schemes/{scheme.key}.md", untyped("scheme.md.jinja", context), (picture,), card)
+    return Page(f"schemes/{scheme.key}.md", context, (context.picture,), card)
 
 
-def _ranges(atlas: Atlas, users: Sequence[tuple[Outcome, Reading]]) -> list[tuple[Column, Ranking]]:
+def _ranges(atlas: Atlas, users: Sequence[Member]) -> list[tuple[Column, Ranking]]:
     """The order by each headline metric in which the encodings differ by more than what is as good
     as equal.
     """

@@ -2,35 +2,42 @@
 all.
 """
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, untyped
-from generator.site.in_use import measured, path_of, readers, story
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind
+from generator.site.in_use import Across, Measured, Reader, measured, path_of, readers, story
+
+
+@dataclass(frozen=True)
+class UseContext(PageContext, template="use.md.jinja"):
+    """sections: also of measures that do not apply"""
+
+    outcome: Outcome
+    sections: Sequence[Measured]
+
+
+@dataclass(frozen=True)
+class UsesContext(PageContext, template="uses.md.jinja"):
+    """across: each measure of all models; readers: these models"""
+
+    across: Sequence[Across]
+    readers: Sequence[Reader]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page of each checkpoint that was measured, and that of all."""
     chosen = [outcome for outcome in atlas.outcomes if outcome.uses]
-    return [*(_page(atlas, outcome) for outcome in chosen), _story(atlas)]
+    across = story(atlas)
+    figures = tuple(one.figure for one in across if one.figure)
+    of_all = Page("use.md", UsesContext(across, readers(atlas)), figures)
+    return [*(_page(atlas, outcome) for outcome in chosen), of_all]
 
 
 def _page(atlas: Atlas, outcome: Outcome) -> Page:
     sections = measured(atlas, outcome)
-    applicable = [section for section in sections if section.result.reason is None]
-    context = {
-        "outcome": outcome,
-        "checkpoint": outcome.checkpoint,
-        "sections": applicable,
-        "not_applicable": [section for section in sections if section.result.reason is not None],
-        "many": len({section.part for section in sections}) > 1,
-    }
-    figures = tuple(figure for section in applicable for figure in section.figures)
-    return Page(f"{path_of(outcome)}.md", untyped("use.md.jinja", context), figures)
-
-
-def _story(atlas: Atlas) -> Page:
-    across = story(atlas)
-    figures = tuple(one.figure for one in across if one.figure)
-    context = {"across": across, "readers": readers(atlas)}
-    return Page("use.md", untyped("uses.md.jinja", context), figures)
+    figures = (figure for one in sections if one.result.reason is None for figure in one.figures)
+    return Page(f"{path_of(outcome)}.md", UseContext(outcome, sections), tuple(figures))
 
 
 PAGE = PageKind("trained_models", pages)

@@ -1,5 +1,6 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from generator.cache.fingerprint import of_parts
@@ -9,20 +10,19 @@ from generator.contracts import (
     Figure,
     FigureSpec,
     Page,
+    PageContext,
     PageKind,
     Run,
     RunEncoding,
     RunMetric,
     RunUse,
     Scheme,
-    paper_address,
-    untyped,
 )
 from generator.contracts.words import Words
 from generator.site.runs.data import path_of
 from generator.site.runs.figures import of_kernel, of_metrics, spread
 from generator.site.runs.findings import change, reasons, sentences, unread
-from generator.site.runs.side_by_side import side_by_side
+from generator.site.runs.side_by_side import SideBySide, side_by_side
 
 WORDS = Words("words/runs.jinja")
 MOST_CURVES = 6  # measures that are drawn: those that changed most
@@ -34,20 +34,12 @@ MOST_REASONS = 4  # why checkpoints could not be read
 
 
 @dataclass(frozen=True)
-class MetricRow:
-    """A measure in a table, at the steps of its columns."""
-
-    metric: RunMetric
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
 class RunChapter:
     """An encoding on the page.
 
     scheme: None where this program does not know it; kernels: figures of its kernel, the last with
         a line for each step
-    curves: figures of its measures; columns: steps of the table
+    curves: figures of its measures; columns: checkpoints in the table, by their index
     """
 
     encoding: RunEncoding
@@ -55,8 +47,33 @@ class RunChapter:
     findings: tuple[str, ...]
     kernels: tuple[Figure, ...]
     curves: tuple[Figure, ...]
-    columns: tuple[int, ...]
-    rows: tuple[MetricRow, ...]
+    columns: Sequence[int]
+
+
+@dataclass(frozen=True)
+class RunsContext(PageContext, template="runs.md.jinja"):
+    """All runs, one by one and side by side."""
+
+    runs: Sequence[Run]
+    beside: SideBySide
+
+
+@dataclass(frozen=True)
+class RunContext(PageContext, template="run.md.jinja"):
+    """unread: how many checkpoints could not be read, in words; reasons: why, each with its steps
+    several: whether there are other runs
+    positions: of kernels, at most; uses: each with a figure if enough is known
+    most_rows: of one encoding in a table
+    """
+
+    run: Run
+    chapters: Sequence[RunChapter]
+    unread: str | None
+    reasons: Sequence[tuple[str, str]]
+    several: bool
+    positions: int
+    uses: Sequence[tuple[RunUse, Figure | None]]
+    most_rows: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -72,38 +89,26 @@ def _index(atlas: Atlas) -> Page:
         *(f"{one.key}.{key}" for one in atlas.uses for key in one.units),
     }
     beside = side_by_side(atlas.runs, main)
-    return Page(
-        "runs/index.md",
-        untyped("runs.md.jinja", {"runs": atlas.runs, "beside": beside}),
-        beside.figures,
-    )
+    return Page("runs/index.md", RunsContext(atlas.runs, beside), beside.figures)
 
 
 def _page(atlas: Atlas, run: Run) -> Page:
     shown = run.encodings[:MOST_CHAPTERS]
-    most_rows = MOST_ROWS // max(len(shown), 1)
-    chapters = [_chapter(atlas, run, encoding, most_rows) for encoding in shown]
+    chapters = [_chapter(atlas, run, encoding) for encoding in shown]
     uses = [(use, _use_figure(atlas, run, use)) for use in run.uses]
-    context = {
-        "run": run,
-        "chapters": chapters,
-        "unread": unread(run),
-        "reasons": reasons(run)[:MOST_REASONS],
-        "paper": paper_address(run.paper),
-        "data": path_of(run),
-        "several": len(atlas.runs) > 1,
-        "positions": KERNEL_POSITIONS,
-        "uses": uses,
-        "most_rows": most_rows,
-    }
-    return Page(
-        f"runs/{run.slug}.md",
-        untyped("run.md.jinja", context),
-        (
-            *(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
-            *(figure for _, figure in uses if figure),
-        ),
+    context = RunContext(
+        run,
+        chapters,
+        unread(run),
+        reasons(run)[:MOST_REASONS],
+        len(atlas.runs) > 1,
+        KERNEL_POSITIONS,
+        uses,
+        MOST_ROWS // max(len(shown), 1),
     )
+    of_chapters = (figure for one in chapters for figure in (*one.kernels, *one.curves))
+    of_uses = (figure for _, figure in uses if figure)
+    return Page(f"runs/{run.slug}.md", context, (*of_chapters, *of_uses))
 
 
 def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
@@ -121,15 +126,10 @@ def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
     return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
 
 
-def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> RunChapter:
+def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding) -> RunChapter:
     tracked = _tracked(atlas, run, encoding)
     kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
     curves = (_figure(run, encoding, of_metrics(run, encoding, tracked)),) if tracked else ()
-    columns = spread(encoding.present, MOST_COLUMNS)
-    rows = tuple(
-        MetricRow(metric, tuple(metric.values[index] for index in columns))
-        for metric in encoding.metrics[:most_rows]
-    )
     scheme = next((scheme for scheme in atlas.schemes if scheme.key == encoding.scheme), None)
     findings = tuple(sentences(run, encoding, tracked)[:MOST_SENTENCES])
     return RunChapter(
@@ -138,8 +138,7 @@ def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> R
         findings,
         kernels,
         curves,
-        tuple(run.steps[index] for index in columns),
-        rows,
+        spread(encoding.present, MOST_COLUMNS),
     )
 
 

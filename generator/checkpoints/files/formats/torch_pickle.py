@@ -22,6 +22,7 @@ from generator.checkpoints.files.tensors import in_memory
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.contracts.file_formats import file_label
 from generator.errors import RowError
+from generator.libraries import need_site
 from generator.text import short
 
 INDEX = "pytorch_model.bin.index.json"
@@ -148,8 +149,9 @@ def _loaded(file: WeightsFile, name: str) -> tuple[Mapping[Any, Any], list[Any]]
     """What a file holds, and the storages that were read of it. A pickle may also make tensors
     whose memory nobody has written.
 
-    errors: RowError
+    errors: RowError, RefusedError
     """
+    need_site(f"{file.label}: a pickle of torch", "torch")
     import torch
 
     storages: list[Any] = []

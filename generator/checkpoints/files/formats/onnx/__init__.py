@@ -27,6 +27,7 @@ from generator.checkpoints.files.formats.onnx.quantised import with_floats
 from generator.checkpoints.files.library_errors import as_row_error
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.errors import RowError
+from generator.libraries import need_site
 from generator.numerics.arrays import Floats
 from generator.text import short, visible
 
@@ -172,8 +173,9 @@ def _notes(tensor: StoredTensor, name: str) -> tuple[str, ...]:
 def _model(file: WeightsFile) -> Any:
     """The ModelProto of a file, without the data in files beside it.
 
-    errors: RowError
+    errors: RowError, RefusedError
     """
+    need_site(f"{file.label}: a file of ONNX", "onnx")
     import onnx
 
     size = file.storage.size(file.name)

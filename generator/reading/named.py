@@ -1,0 +1,81 @@
+"""A checkpoint outside any list, by a path or an id of the Hub."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from generator.checkpoints import list_file
+from generator.checkpoints.files import weights
+from generator.checkpoints.hub import revisions
+from generator.contracts import Checkpoint
+from generator.errors import AtlasError
+from generator.libraries import keep_torch
+from generator.reading import plan
+from generator.text import slugify
+
+T = TypeVar("T")
+
+
+def is_path(source: str) -> bool:
+    """Whether what is named is a path: it exists, or looks like one."""
+    return (
+        Path(source).exists()
+        or source.startswith((".", "/", "~"))
+        or source.endswith(weights.suffixes())
+    )
+
+
+def checkpoint_at(
+    source: str | Path, pickle: bool = False, file: str = "", config: Path | None = None
+) -> Checkpoint:
+    """A checkpoint outside any list: a path, or a Hub id with or without a revision.
+
+    errors: RowError when the config cannot be read
+    """
+    is_local, source = isinstance(source, Path) or is_path(source), str(source)
+    key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_local)
+    name, _, revision = (source, "", "") if is_local else source.partition("@")
+    path = str(list_file.expanded(name)) if is_local else name
+    settings = "" if config is None else list_file.config_text(config, str(config))
+    return Checkpoint(
+        slugify(name),
+        key,
+        name,
+        path,
+        name,
+        revision or None,
+        pickle=pickle,
+        weights=file,
+        config=settings,
+    )
+
+
+@contextmanager
+def hub_errors(checkpoint: Checkpoint) -> Iterator[None]:
+    """errors: AtlasError that says, of a name that is no path and no repository with a commit, why
+    the Hub was asked
+    """
+    try:
+        yield
+    except AtlasError as error:
+        has_commit = revisions.COMMIT.fullmatch(checkpoint.revision or "")
+        if plan.source_of(checkpoint).is_path or has_commit:
+            raise
+        raise type(error)(
+            f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
+        ) from None
+
+
+def answer(function: Callable[..., T], *sources: str | Path) -> T:
+    """What ``function`` finds of the checkpoints that are named, in this process; of a pattern with
+    ``*``, of the last one.
+
+    errors: RowError, NotReachedError
+    """
+    keep_torch()
+    tasks = [plan.plan([checkpoint_at(source)], offline=False)[-1] for source in sources]
+    with ExitStack() as stack:
+        for task in tasks:
+            stack.enter_context(hub_errors(task.checkpoint))
+        return function(*tasks)
