@@ -20,10 +20,9 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, Images
-from generator.figures.lines import DOTTED
-from generator.figures.style import MUTED, SEQUENTIAL
+from generator.figures.scene import DOTTED, Rule
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 
@@ -141,11 +140,11 @@ def _sorted(result: Result) -> tuple[Array, Array]:
     return 100.0 * (np.arange(local.size) + 0.5) / local.size, 100.0 * local
 
 
-def _of_uniform(axes: Axes, results: Results) -> None:
+def _of_uniform(results: Results) -> Iterator[Rule]:
     """The locality of uniform attention, dotted."""
     chances = {result.value("chance") for result in results.values()}
     for level in sorted(chance for chance in chances if chance is not None):
-        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
+        yield Rule("y", level, width=0.9, dash=DOTTED)
 
 
 def _in_powers_of_ten(result: Result) -> Floats:

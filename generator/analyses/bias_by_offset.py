@@ -21,9 +21,10 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias
 from generator.figures.canvas import Axes, Figure
-from generator.figures.lines import Line, hidden, mark_beyond
-from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
-from generator.figures.style import DIVERGING, MUTED, STYLE
+from generator.figures.lines import hidden, mark_beyond
+from generator.figures.panels import head_colours, image_panels, panels, wrapped
+from generator.figures.scene import Line, Panel, Rule, add
+from generator.figures.style import DIVERGING, STYLE
 from generator.numerics.arrays import Floats, finite
 from generator.text import in_words
 
@@ -179,14 +180,13 @@ def _draw_curves(
     """
     visible = np.abs(result.arrays["offsets"]) <= SPAN
     offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
+    lines = []
     for head, (colour, name) in curves.items():
         steps = np.count_nonzero(np.diff(values[head])) < 0.8 * (offsets.size - 1)
-        style = "steps-mid" if steps else "default"
-        axes.plot(offsets, values[head], color=colour, linewidth=width, drawstyle=style, label=name)
-    axes.axvline(0, color=MUTED, linewidth=0.6)
-    axes.axhline(0, color=MUTED, linewidth=0.6)
+        style: dict[str, Any] = {"drawstyle": "steps-mid" if steps else "default", "width": width}
+        lines.append(Line(offsets, values[head], colour=colour, name=name, **style))
+    add(axes, *lines, Rule("x", 0), Rule("y", 0))
     axes.set(xlim=view[0], ylim=view[1])
-    lines = [Line(offsets, values[head], colour) for head, (colour, _) in curves.items()]
     mark_beyond(axes, lines, view[1])
 
 

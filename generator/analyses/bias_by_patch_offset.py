@@ -17,7 +17,8 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import WindowBias
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
 

@@ -22,8 +22,8 @@ from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule, of_arrays
-from generator.figures.lines import DOTTED
+from generator.figures.charts import Curves, of_arrays
+from generator.figures.scene import DOTTED, Rule
 from generator.numerics.arrays import Floats, finite
 
 WORDS = Wording("effect_of_scaling")
@@ -139,7 +139,7 @@ RATIOS = Curves(
     x="rotation pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
-    rules=(Rule("y", 1.0, 0.8, DOTTED),),
+    rules=(Rule("y", 1.0, width=0.8, dash=DOTTED),),
     dotted=True,
 )
 

@@ -21,9 +21,8 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, diagonal
-from generator.figures.lines import DOTTED, Dash
+from generator.figures.scene import DOTTED, Dash, Rule
 from generator.numerics.arrays import Array, Floats, finite, largest
 
 WORDS = Wording("positions_and_words")
@@ -175,8 +174,8 @@ def _cosines(result: Result) -> tuple[Array, Array]:
     return np.arange(1, cosines.size + 1), cosines
 
 
-def _of_random(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
+def _of_random(label: Label, result: Result, _: Dash) -> tuple[Rule]:
+    return (Rule("y", _largest(result), colour=label.colour, width=0.8, dash=DOTTED),)
 
 
 def largest_by_chance(first: float, second: float) -> float:
@@ -224,7 +223,7 @@ ANALYSIS = Analysis(
                 xlim=(0, 100),
                 ylim=(0, 101),
                 height=3.6,
-                first=diagonal(0.8),
+                rules=(diagonal(0.8),),
             ),
             python=('plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))'),
             overlays=True,

@@ -23,9 +23,8 @@ from generator.contracts.results import compute_alone
 from generator.contracts.wording import Wording
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
-from generator.figures.charts import Curves, Rule
-from generator.figures.lines import DOTTED, Dash
+from generator.figures.charts import Curves
+from generator.figures.scene import DOTTED, Dash, Line, Rule
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 
 WORDS = Wording("rank")
@@ -164,11 +163,9 @@ def energy_by_components(result: Result, name: str = "energy_centred") -> tuple[
     return np.arange(1, energy.size + 1), 100.0 * energy
 
 
-def _as_stored(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    title = f"_{label.title}, not centred"
-    axes.plot(
-        *energy_by_components(result, "energy"), color=label.colour, linestyle=DOTTED, label=title
-    )
+def _as_stored(label: Label, result: Result, _: Dash) -> tuple[Line]:
+    x, y = energy_by_components(result, "energy")
+    return (Line(x, y, colour=label.colour, dash=DOTTED, name=f"_{label.title}, not centred"),)
 
 
 ENERGY = Curves(

@@ -15,7 +15,8 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule
+from generator.figures.charts import Curves
+from generator.figures.scene import Rule
 from generator.numerics.arrays import Array, Floats, finite
 
 WORDS = Wording("reach_of_the_convolution")

@@ -27,8 +27,8 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
 from generator.figures.charts import Curves
-from generator.figures.lines import Dash, Point, label_points
-from generator.figures.style import ASIDE, PAPER
+from generator.figures.lines import label_points
+from generator.figures.scene import Dash, Line
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.breaks import FAR, LEAST, Break, breaks
 from generator.numerics.change_points import (
@@ -339,22 +339,22 @@ def _between_neighbours(result: Result) -> tuple[Array, Array]:
     return np.arange(cosines.size) + 0.5, cosines
 
 
-def _mark_breaks(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    """Mark the ends of seams and dips, and the pairs of spikes."""
+def _breaks(label: Label, result: Result, _: Dash) -> Iterator[Line]:
+    """The ends of seams and dips, and the pairs of spikes."""
     arrays, cosines = result.arrays, result.arrays["adjacent"]
-    hollow = {"markerfacecolor": PAPER}
-    for pairs, marker, more in (
-        (np.unique(arrays["seams"]), "o", hollow),
-        (np.unique(arrays["dips"]), "v", hollow),
-        (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x", {}),
+    for pairs, marker in (
+        (np.unique(arrays["seams"]), "o"),
+        (np.unique(arrays["dips"]), "v"),
+        (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x"),
     ):
-        style: dict[str, Any] = {"color": label.colour, "markersize": 4.5, "label": ASIDE, **more}
-        axes.plot(pairs + 0.5, cosines[pairs], marker, **style)
+        style: dict[str, Any] = {"marker": marker, "size": 4.5, "is_hollow": marker != "x"}
+        style |= {"colour": label.colour, "is_joined": False, "is_aside": True}
+        yield Line(pairs + 0.5, cosines[pairs], **style)
 
 
 def _name_seams(axes: Axes, results: Results) -> None:
     points = [
-        Point(f"{pair}|{pair + 1}", pair + 0.5, result.arrays["adjacent"][pair])
+        (f"{pair}|{pair + 1}", (pair + 0.5, result.arrays["adjacent"][pair]))
         for result in results.values()
         for pair in result.arrays["seams"][:, 0]
     ]
@@ -371,9 +371,9 @@ CURVES = Curves(
     y="cosine with the next position",
     ylim=VIEW,
     height=3.4,
-    style={"linewidth": 0.9},
-    above=_mark_breaks,
-    last=_name_seams,
+    style={"width": 0.9},
+    above=_breaks,
+    finish=_name_seams,
 )
 
 

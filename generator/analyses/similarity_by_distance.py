@@ -20,8 +20,8 @@ from generator.contracts.oracles import COSINES, array, metrics, paper_sinusoid
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves
+from generator.figures.scene import Band
 from generator.numerics.arrays import (
     FLAT,
     Array,
@@ -188,10 +188,10 @@ def _profile(result: Result) -> tuple[Array, Array]:
     return np.arange(result.arrays["profile"].size), result.arrays["profile"]
 
 
-def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
+def _spread(label: Label, result: Result, _: int) -> tuple[Band]:
     offsets, profile = _profile(result)
     low, high = profile - result.arrays["spread"], profile + result.arrays["spread"]
-    axes.fill_between(offsets, low, high, color=label.colour, alpha=0.16, linewidth=0)
+    return (Band(offsets, low, high, colour=label.colour, alpha=0.16),)
 
 
 ANALYSIS = Analysis(

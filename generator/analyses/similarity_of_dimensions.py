@@ -20,7 +20,8 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.panels import PickedPanel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import PickedPanel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
 from generator.numerics.similarity import clustered

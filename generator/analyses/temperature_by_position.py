@@ -105,7 +105,7 @@ FACTORS = Curves(
     y="factor on the logits",
     log="x",
     style={"drawstyle": "steps-post"},
-    last=_limits,
+    finish=_limits,
 )
 
 

@@ -19,7 +19,8 @@ from generator.contracts.oracles import GPT2, NORMS, array, metrics, paper_sinus
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule, diagonal
+from generator.figures.charts import Curves, diagonal
+from generator.figures.scene import Rule
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
@@ -181,7 +182,7 @@ NORMS_BY_POSITION = Curves(
     y="norm ÷ median norm",
     ylim=(0.0, TOP),
     rules=(Rule("y", 1.0),),
-    style={"linewidth": 1.0},
+    style={"width": 1.0},
     beyond=True,
 )
 ENERGY_BY_DIMENSIONS = Curves(
@@ -191,7 +192,7 @@ ENERGY_BY_DIMENSIONS = Curves(
     xlim=(0.0, 100.0),
     ylim=(0.0, 101.0),
     grid="both",
-    first=diagonal(0.6),
+    rules=(diagonal(0.6),),
 )
 
 

@@ -19,8 +19,9 @@ from generator.contracts.wording import Wording
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Curves, Rule, of_arrays
-from generator.figures.panels import Panel, image_panels
+from generator.figures.charts import Curves, of_arrays
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel, Rule
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
     Floats,
@@ -105,13 +106,15 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> Itera
 
 def draw_matrix(results: Results) -> Figure:
     """Cosine matrices over offsets side by side."""
-    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
+    ends = [result.arrays["offsets"][[0, -1]] + (-0.5, 0.5) for result in results.values()]
+    images = [
+        Panel(label.title, result.arrays["cosines"], extent=(first, last, last, first))
+        for (label, result), (first, last) in zip(results.items(), ends, strict=True)
+    ]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")
     figure = image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
     # The last axes hold the scale.
-    for axes, result in zip(figure.axes, results.values(), strict=False):
-        first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
-        axes.images[0].set_extent((first, last, last, first))
+    for axes, (first, last) in zip(figure.axes, ends, strict=False):
         axes.set(xlim=(first, last), ylim=(last, first))
     return figure
 

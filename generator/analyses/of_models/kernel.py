@@ -12,13 +12,13 @@ from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import names_at_ends
 from generator.figures.panels import head_colours, panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 WORDS = Wording("kernel")
 NEAR = 1  # positions
@@ -119,18 +119,22 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=3.4)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         logits = result.arrays["logits"]
-        for head, (line, colour) in enumerate(zip(logits, head_colours(len(logits)), strict=True)):
-            name = f"_head {head}"
-            ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0, label=name)
-        names_at_ends(ax, _named(ax.get_lines(), logits), WIDTH / min(len(results), 2))
+        lines = [
+            Line(result.arrays["offsets"], line, colour=colour, width=1.0, name=f"_head {head}")
+            for head, (line, colour) in enumerate(
+                zip(logits, head_colours(len(logits)), strict=True)
+            )
+        ]
+        add(ax, *lines)
+        names_at_ends(ax, _named(lines, logits), WIDTH / min(len(results), 2))
         ax.set(xlabel="offset: key minus query (positions)", ylabel="logit, mean subtracted")
-        ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        add(ax, Rule("x", 0.0, colour=GRID, width=0.8, order=0.0))
         if len(results) > 1:
             ax.set_title(wrapped(label.title))
     return figure
 
 
-def _named(lines: "Sequence[Line2D]", logits: Floats) -> "list[Line2D]":
+def _named(lines: Sequence[Line], logits: Floats) -> list[Line]:
     """All lines of few heads, else those with the widest ranges."""
     if len(lines) <= MOST_NAMED:
         return [*lines]

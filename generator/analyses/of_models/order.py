@@ -1,7 +1,7 @@
 """What the order of words is worth to a model that predicts them."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
+from generator.figures.scene import Line, add
 from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
@@ -135,10 +136,8 @@ def draw(results: Results) -> "Figure":
     """What is lost, by the size of the blocks that are shuffled."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
-        axes.plot(
-            result.arrays["blocks"], result.arrays["shares"], color=label.colour, linestyle=dash,
-            marker="o", label=label.title,
-        )  # fmt: skip
+        style: dict[str, Any] = {"colour": label.colour, "dash": dash, "name": label.title}
+        add(axes, Line(result.arrays["blocks"], result.arrays["shares"], marker="o", **style))
     logarithmic(axes, "x")
     axes.set_xticks(list(BLOCKS), [str(size) for size in BLOCKS])
     axes.minorticks_off()

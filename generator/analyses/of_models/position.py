@@ -24,7 +24,7 @@ from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
-from generator.figures.style import ASIDE
+from generator.figures.scene import Line, add
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -177,8 +177,9 @@ def draw(results: Results) -> "Figure":
         places = np.arange(len(rises)) + 0.2 * (number - (len(results) - 1) / 2)
         for rise_, error, place in zip(rises, errors, places, strict=True):
             ends = [rise_ - error, rise_ + error]
-            axes.plot(ends, [place, place], color=label.colour, linewidth=1.0, label=ASIDE)
-        axes.plot(rises, places, "o", color=label.colour, label=label.title)
+            add(axes, Line(ends, [place] * 2, colour=label.colour, width=1.0, is_aside=True))
+        style: dict[str, Any] = {"colour": label.colour, "marker": "o", "is_joined": False}
+        add(axes, Line(rises, places, name=label.title, **style))
     axes.set_yticks(range(len(NAMES)), list(NAMES.values()))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)

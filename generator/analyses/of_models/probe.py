@@ -11,8 +11,9 @@ from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, hidden, legend_below, with_line_styles
+from generator.figures.lines import hidden, legend_below, with_line_styles
 from generator.figures.panels import panels
+from generator.figures.scene import DOTTED, Line, add
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
@@ -219,7 +220,7 @@ def draw_across(results: Results) -> "Figure":
         depth, r2 = by_depth(result)
         for axes, values in ((trained, r2), (random, result.arrays[RANDOM])):
             name = label.title if axes is trained else hidden(label.title)
-            axes.plot(depth, values, color=label.colour, linestyle=dash, label=name)
+            add(axes, Line(depth, values, colour=label.colour, dash=dash, name=name))
     trained.set_title("trained")
     random.set_title("random weights")
     random.set(xlabel="relative depth", ylim=(-0.05, 1.05))
@@ -231,16 +232,11 @@ def draw(results: Results) -> "Figure":
     """Share of the variance of the position by layer, and that of random weights, dashed."""
     figure, (axes,) = panels(1, height=3.4)
     for label, result, dash in with_line_styles(results):
-        r2 = result.arrays["r2"]
-        axes.plot(
-            np.arange(r2.size), r2, color=label.colour, linestyle=dash, marker="o",
-            markersize=3.0, label=label.title,
-        )  # fmt: skip
-        random = result.arrays[RANDOM]
-        axes.plot(
-            np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
-            label="random weights",
-        )  # fmt: skip
+        r2, random = result.arrays["r2"], result.arrays[RANDOM]
+        style: dict[str, Any] = {"dash": dash, "marker": "o", "size": 3.0, "name": label.title}
+        add(axes, Line(np.arange(r2.size), r2, colour=label.colour, **style))
+        style = {"dash": DOTTED, "name": "random weights"}
+        add(axes, Line(np.arange(random.size), random, colour=REFERENCE, **style))
     return _finished(figure, axes, "number of layers")
 
 

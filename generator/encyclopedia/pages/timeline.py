@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from generator.contracts.words import Words
 from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
-from generator.figures.style import BACKGROUND, QUIET, SERIES
+from generator.figures.scene import Line, add
+from generator.figures.style import QUIET, SERIES
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -283,11 +284,14 @@ def _figure(key: str, texts: tuple[str, str, str], draw: "partial[Drawing]", pyt
 
 def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) -> "Drawing":
     figure, (axes,) = panels(1, height=3.4)
-    for share, colour in zip(shares, SERIES, strict=False):
-        axes.plot(years, share.values, color=colour, marker="o", markersize=3, label=share.title)
+    lines = [
+        Line(years, share.values, colour=colour, marker="o", size=3, name=share.title)
+        for share, colour in zip(shares, SERIES, strict=False)
+    ]
+    add(axes, *lines)
     axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
     axes.grid(axis="y")
-    names_at_ends(axes, axes.get_lines())
+    names_at_ends(axes, lines)
     return figure
 
 
@@ -295,14 +299,12 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     figure, axes = panels(2, height=3.6, sharey=None)
     for panel, quantity in zip(axes, (bases, contexts), strict=True):
         for title, time, value in quantity.points:
-            panel.plot(
-                [time], [value], color=QUIET, marker="o", markersize=3, linestyle="",
-                alpha=0.7, label=hidden(title), gid=BACKGROUND,
-            )  # fmt: skip
+            style: dict[str, Any] = {"marker": "o", "size": 3, "is_joined": False, "alpha": 0.7}
+            style |= {"colour": QUIET, "is_quiet": True, "name": hidden(title)}
+            add(panel, Line([time], [value], **style))
         years = [year + 0.5 for year in quantity.years]
-        panel.plot(
-            years, quantity.medians, color=SERIES[1], marker="o", markersize=4, label="median"
-        )
+        style = {"colour": SERIES[1], "marker": "o", "size": 4, "name": "median"}
+        add(panel, Line(years, quantity.medians, **style))
         first, last = (int(end(time for _, time, _ in quantity.points)) for end in (min, max))
         panel.set(
             xlabel="year of publication",

@@ -97,7 +97,7 @@ class TensorNamesContext(PageContext, template="guide_tensor_names.md.jinja"):
 
 @dataclass(frozen=True)
 class DataSchemaContext(PageContext, template="guide_data_schema.md.jinja"):
-    """records: by name of their group; parameters: of each form
+    """records: by name of their group, those of guests too; parameters: of each form
     columns: of the tables of metrics, each with its meaning
     """
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric
 from generator.contracts.words import Words
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +59,11 @@ class Kernels:
         low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         room = HEADROOM * (high - low) or 1.0
         return low - room, high + room
+
+    @property
+    def distances(self) -> Array:
+        """(n_distances,)"""
+        return np.arange(self.values.shape[1])
 
     @property
     def last(self) -> str:
@@ -160,14 +166,10 @@ def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
     for number, (ax, index) in enumerate(zip(axes, chosen, strict=True)):
         _axis_of_kernel(ax, kernels)
         hidden = "_" if number else ""
-        ax.plot(
-            kernels.values[-1],
-            color=MUTED,
-            linestyle=DASHES[1],
-            linewidth=1.0,
-            label=f"{hidden}{kernels.last}",
-        )
-        ax.plot(kernels.values[index], color=SERIES[0], label=f"{hidden}step of the panel")
+        style: dict[str, Any] = {"dash": DASHES[1], "width": 1.0, "name": f"{hidden}{kernels.last}"}
+        last = Line(kernels.distances, kernels.values[-1], colour=MUTED, **style)
+        style = {"colour": SERIES[0], "name": f"{hidden}step of the panel"}
+        add(ax, last, Line(kernels.distances, kernels.values[index], **style))
         ax.set_title(f"step {kernels.steps[index]:,}", fontsize=8.5)
         ax.set(xlabel=DISTANCE if number + COLUMNS >= len(chosen) else None)
     axes[0].set_ylabel(wrapped(kernels.quantity, 22))
@@ -184,10 +186,11 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
     _axis_of_kernel(axes, kernels)
     scale = Normalize(kernels.steps[0], max(kernels.steps[-1], kernels.steps[0] + 1))
     for step, row in zip(kernels.steps[:-1], kernels.values[:-1], strict=True):
-        axes.plot(
-            row, color=colormaps[SEQUENTIAL](scale(step)), linewidth=1.1, label=f"_step {step:,}"
-        )
-    axes.plot(kernels.values[-1], color=INK, linewidth=1.8, label=kernels.last)
+        style: dict[str, Any] = {"width": 1.1, "name": f"_step {step:,}"}
+        colour = colormaps[SEQUENTIAL](scale(step))
+        add(axes, Line(kernels.distances, row, colour=colour, **style))
+    style = {"colour": INK, "width": 1.8, "name": kernels.last}
+    add(axes, Line(kernels.distances, kernels.values[-1], **style))
     axes.set(xlabel=DISTANCE, ylabel=kernels.quantity)
     colour_bar(figure, ScalarMappable(scale, SEQUENTIAL), [axes], STEP)
     legend_below(figure)
@@ -195,7 +198,7 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
 
 
 def _axis_of_kernel(axes: "Axes", kernels: Kernels) -> None:
-    axes.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    add(axes, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
     axes.set_ylim(*kernels.limits)
     axes.margins(x=0.02)
 
@@ -205,10 +208,9 @@ def draw_metrics(shown: tuple[MetricPanel, ...], _: Results) -> "Drawing":
     figure, axes = panels(len(shown), height=2.3)
     for index, (ax, (title, unit, curves)) in enumerate(zip(axes, shown, strict=True)):
         for colour, (name, steps, values) in zip(SERIES, curves, strict=False):
-            ax.plot(
-                steps, np.array(values, dtype=np.float64), color=colour, marker=dots(len(steps)),
-                markersize=3, label=hidden(name) if index and not name.startswith("_") else name,
-            )  # fmt: skip
+            in_legend = hidden(name) if index and not name.startswith("_") else name
+            style: dict[str, Any] = {"marker": dots(len(steps)), "size": 3, "name": in_legend}
+            add(ax, Line(steps, np.array(values, dtype=np.float64), colour=colour, **style))
         ax.set_title(wrapped(title, 34), fontsize=9)
         ax.set(xlabel=STEP if index + 2 >= len(shown) else None, ylabel=unit or "value")
         ax.margins(x=0.03, y=0.12)

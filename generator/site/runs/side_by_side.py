@@ -15,6 +15,7 @@ from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, R
 from generator.contracts.words import Words
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, SERIES
 from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
 
@@ -187,10 +188,11 @@ def _draw_kernels(
 ) -> "Drawing":
     figure, axes = panels(len(shown), columns=COLUMNS, height=2.2)
     for number, (ax, (step, kernels)) in enumerate(zip(axes, shown, strict=True)):
-        ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        add(ax, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
         for colour, (name, values) in zip(SERIES, kernels, strict=False):
             line = np.array(values, dtype=np.float64)
-            ax.plot(line, color=colour, label=f"{'_' if number else ''}{name}")
+            hidden = "_" if number else ""
+            add(ax, Line(np.arange(line.size), line, colour=colour, name=f"{hidden}{name}"))
         ax.set_title(f"step {step:,}", fontsize=8.5)
         ax.set(xlabel=DISTANCE if number + COLUMNS >= len(shown) else None)
     axes[0].set_ylabel(wrapped(quantity, 22))
