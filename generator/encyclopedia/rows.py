@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
 from generator.contracts.wording import Wording
-from generator.site.data.sources import HUB
 from generator.text import significant
 
 WORDING = Wording("wording/models.jinja")
@@ -19,6 +18,7 @@ UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes
 # of a few are no sample of a year.
 FEWEST_OF_A_YEAR = 10
+HUB = "https://huggingface.co"
 AT_POSITION = "models/position.html#model="
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet

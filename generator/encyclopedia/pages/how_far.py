@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind, untyped
+from generator.contracts import Atlas, Page, PageContext, PageKind
 from generator.contracts.wording import Wording
 from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
@@ -23,17 +23,24 @@ class Band:
     rows: tuple[SightRow, ...]
 
 
+@dataclass(frozen=True)
+class HowFarContext(PageContext, template="how_far.md.jinja"):
+    """lead: sentences; far: positions from which a context is long; ticks: of the axis"""
+
+    lead: Sequence[str]
+    total: int
+    far: int
+    ticks: Sequence[tuple[float, str]]
+    bands: Sequence[Band]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page, with all rows."""
     found = sight_rows(atlas)
-    context = {
-        "lead": lead(found),
-        "total": len(found),
-        "far": FAR,
-        "ticks": ticks(),
-        "bands": bands(found),
-    }
-    return [Page("models/how-far.md", untyped("how_far.md.jinja", context))]
+    context = HowFarContext(
+        lead=lead(found), total=len(found), far=FAR, ticks=ticks(), bands=bands(found)
+    )
+    return [Page("models/how-far.md", context)]
 
 
 def bands(found: Sequence[SightRow]) -> tuple[Band, ...]:

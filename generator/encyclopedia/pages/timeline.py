@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
+from generator.contracts import (
+    Atlas,
+    Figure,
+    FigureSpec,
+    Mixer,
+    Page,
+    PageContext,
+    PageKind,
+    Results,
+    Scheme,
+)
 from generator.contracts.wording import Wording
 from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
@@ -95,6 +105,23 @@ class Quantity:
         return rounded(self.medians[0], 0), rounded(self.medians[-1], 0)
 
 
+@dataclass(frozen=True)
+class TimelineContext(PageContext, template="timeline.md.jinja"):
+    """years, image_years: with enough models of text, and of images; medians: of bases and contexts
+    since: schemes with a year, the first first
+    """
+
+    figures: Sequence[Figure]
+    years: Sequence[int]
+    image_years: Sequence[int]
+    schemes: Sequence[Share]
+    image_schemes: Sequence[Share]
+    medians: tuple[Quantity, Quantity]
+    layers: Sequence[Share]
+    n_models: int
+    since: Sequence[Scheme]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page; without figures where no two years have enough models."""
     models = [model for model in dated_models(atlas) if model.reads_text]
@@ -113,21 +140,21 @@ def pages(atlas: Atlas) -> list[Page]:
     )
     if figures and len(image_years) > 1:
         figures = (*figures, _shares("image_schemes", image_years, of_images, "image_schemes"))
-    context = {
-        "figures": figures,
-        "years": years,
-        "image_years": image_years,
-        "schemes": of_text,
-        "image_schemes": of_images,
-        "medians": (bases, contexts),
-        "layers": layers,
-        "n_models": len(models),
-        "since": sorted(
+    context = TimelineContext(
+        figures=figures,
+        years=years,
+        image_years=image_years,
+        schemes=of_text,
+        image_schemes=of_images,
+        medians=(bases, contexts),
+        layers=layers,
+        n_models=len(models),
+        since=sorted(
             (scheme for scheme in atlas.schemes if scheme.year),
             key=lambda scheme: (scheme.year or 0, scheme.paper),
         ),
-    }
-    return [Page("timeline.md", untyped("timeline.md.jinja", context), figures)]
+    )
+    return [Page("timeline.md", context, figures)]
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
