@@ -12,20 +12,20 @@ import numpy as np
 int64, float32 = np.int64, np.float32
 
 
-class Tensor(np.ndarray):  # type: ignore[type-arg]
+class Tensor(np.ndarray[Any, Any]):
     """An array with the methods of a tensor."""
 
     def to(self, dtype: Any, device: object = None) -> "Tensor":  # noqa: ARG002
         """In another type."""
-        return self.astype(dtype)
+        return self.astype(dtype).view(Tensor)
 
     def float(self) -> "Tensor":
         """In single precision."""
-        return self.astype(np.float32)
+        return self.astype(np.float32).view(Tensor)
 
     def double(self) -> "Tensor":
         """In double precision."""
-        return self.astype(np.float64)
+        return self.astype(np.float64).view(Tensor)
 
     def numpy(self) -> Any:
         """As an array."""
