@@ -29,6 +29,7 @@ LISTED = tuple(
     for name in (
         "analyses",
         "analyses.of_models",
+        "encyclopedia.pages",
         "reading.rules",
         "schemes",
         "site.pages",
