@@ -13,7 +13,7 @@ import pytest
 
 from generator.encodings import PositionTable
 from generator.reading.find import all_schemes
-from generator.site.glossary import with_words
+from generator.site.glossary import with_terms
 from generator.site.html.minify import compact
 from tests import links
 from tests.built import LIST, ROOT, build, contents, every_row, once, short_list
@@ -159,7 +159,7 @@ def test_mkdocs_builds_the_docs_on_its_own(of_each_list: Path, tmp_path: Path) -
     ours = (of_each_list / "site/map.html").read_text(encoding="utf-8")
     without_policy = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", ours)
     page = compact((tmp_path / "site/map.html").read_text(encoding="utf-8"))
-    assert with_words(page, "map.html") == without_policy
+    assert with_terms(page, "map.html") == without_policy
 
 
 def test_no_figure_is_larger_than_200_kilobytes_and_no_link_is_broken(of_each_list: Path) -> None:

@@ -1,5 +1,6 @@
 """The wheel, installed into a fresh environment outside of the checkout."""
 
+import json
 import os
 import site
 import subprocess
@@ -22,13 +23,16 @@ MINE = {
     "templates/pages/status.md.jinja": "# What became of every row\n",
     "position-atlas.yml": "site_name: Atlas of a test\n",
 }
+# Libraries of the extra, by the names under which they are imported.
+OF_SITE = ("torch", "matplotlib", "sklearn", "scipy", "mkdocs", "onnx")
+REFERENCES = ROOT / "references"
 FOLDERS: Mapping[str, Mapping[str, str]] = {"plain": {}, "mine": MINE}
 
 
-def run(*command: object, folder: Path) -> str:
-    """What a command prints.
+def run(*command: object, folder: Path, code: int = 0, modules: Path | None = None) -> str:
+    """What a command prints that ends with ``code``.
 
-    It finds no checkout: neither by the current folder nor by PYTHONPATH.
+    It finds no checkout: neither by the current folder nor by PYTHONPATH, which is ``modules``.
     """
     environment = {
         **os.environ,
@@ -36,6 +40,8 @@ def run(*command: object, folder: Path) -> str:
         "SOURCE_DATE_EPOCH": "1700000000",
     }
     environment.pop("PYTHONPATH", None)
+    if modules is not None:
+        environment["PYTHONPATH"] = str(modules)
     done = subprocess.run(
         [*map(str, command)],
         cwd=folder,
@@ -44,8 +50,18 @@ def run(*command: object, folder: Path) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr * bool(code)
+
+
+def install_wheel(folder: Path, *options: object) -> None:
+    """Build the wheel, and install it into a new environment, ``folder``/env."""
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    built = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
+    run(*pip, *built, folder=folder)
+    venv.create(folder / "env", with_pip=False, symlinks=True)
+    given = ("install", "--quiet", *options, *folder.glob("*.whl"))
+    run(*pip, "--python", folder / "env", *given, folder=folder)
 
 
 def install(
@@ -54,12 +70,7 @@ def install(
     """Build the wheel, install it into ``folder``/env, and begin ``folders`` there, with files of a
     user, and perhaps build their sites.
     """
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    built = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
-    run(*pip, *built, folder=folder)
-    venv.create(folder / "env", with_pip=False, symlinks=True)
-    given = ("install", "--quiet", "--no-deps", *folder.glob("*.whl"))
-    run(*pip, "--python", folder / "env", *given, folder=folder)
+    install_wheel(folder, "--no-deps")
     (packages,) = (folder / "env").glob("lib/*/site-packages")
     # As they are here, not fetched again.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
@@ -85,6 +96,12 @@ def sites() -> Path:
     return once("sites", install)
 
 
+@pytest.fixture(scope="module")
+def small() -> Path:
+    """An installation without any extra, in an empty environment."""
+    return once("small", lambda folder: install_wheel(folder, "-c", ROOT / "constraints.txt"))
+
+
 def page(installed: Path, name: str) -> str:
     return (installed / f"{name}.html").read_text(encoding="utf-8")
 
@@ -94,6 +111,46 @@ def test_the_wheel_has_all_that_the_checkout_has(installed: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     kept = run("git", "ls-files", "templates", "site_src", "references", folder=ROOT)
     assert {f"generator/project/{path}" for path in kept.split()} <= inside
+
+
+@pytest.mark.thorough
+def test_the_small_installation_has_nothing_of_the_extra_and_reads_checkpoints(
+    small: Path, tmp_path: Path
+) -> None:
+    for name in OF_SITE:
+        sought = f"from importlib.util import find_spec; raise SystemExit(find_spec({name!r}))"
+        run(small / "env/bin/python", "-c", sought, folder=small)
+    assert_reads(tmp_path, small / "env/bin/position-atlas")
+
+
+def test_checkpoints_are_read_without_the_libraries_of_the_extra(
+    installed: Path, tmp_path: Path
+) -> None:
+    hidden = f"import sys\nsys.modules.update(dict.fromkeys({OF_SITE}))\n"
+    (tmp_path / "sitecustomize.py").write_text(hidden, encoding="utf-8")
+    assert_reads(tmp_path, installed / "env/bin/position-atlas", tmp_path)
+
+
+def assert_reads(folder: Path, program: Path, modules: Path | None = None) -> None:
+    """Whether a small installation says what is true of real files."""
+    asked = partial(run, program, folder=folder, modules=modules)
+    llama, qwen = REFERENCES / "llama-3.1-8b", REFERENCES / "qwen3-8b"
+    # From the table of Men et al. (2024), recomputed for this base and head in tests/reading.
+    assert "note base-and-context" in asked("lint", llama, qwen)
+    assert asked("compare", llama, llama).startswith("equal")
+    assert "The context is 40,960 positions in A" in asked("compare", qwen, llama, code=1)
+    seen = asked("inspect", llama)
+    assert "llama3" in seen  # Its kind of scaling.
+    assert "Not measured here: findings: torch is not installed" in seen
+    # The code of its family makes tables of biases, and cannot be looked through.
+    seen = asked("inspect", REFERENCES / "flan-t5-small")
+    assert "(the code of a family: torch is not installed" in " ".join(seen.split())
+    write_list(folder, [{"folder": str(llama)}])
+    assert "1 checkpoint, no problem found" in asked("check")
+    known = json.loads(asked("expected", "Qwen/Qwen3-8B"))
+    assert known["rotations"][0]["base"] == 1e6  # rope_theta of its config.json.
+    assert "nearest: Qwen/Qwen3-8B" in asked("expected", "Qwen/Qwen3-8", code=2)
+    assert "position-atlas[site]" in asked("build", code=2)
 
 
 @pytest.mark.thorough

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from generator import PACKAGE, ROOT, __version__
-from generator.cli import starter
 from generator.cli.commands import app
 from tests.test_installed import install
 
@@ -98,7 +98,7 @@ def test_the_starter_installs_the_program_from_where_it_came(
     if came is not None:
         text = came if isinstance(came, str) else json.dumps(came)
         (about / "direct_url.json").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(starter, "distribution", lambda _: PathDistribution(about))
+    monkeypatch.setattr(metadata, "distribution", lambda _: PathDistribution(about))
     done = CliRunner().invoke(app, ["init", str(tmp_path / "new")])
     assert done.exit_code == 0
     steps = [step for job in jobs(tmp_path / "new" / STARTED) for step in job["steps"]]

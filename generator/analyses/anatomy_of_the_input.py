@@ -27,7 +27,7 @@ from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
 from generator.text import significant, visible
 
-WORDS = Wording("anatomy_of_the_input")
+WORDING = Wording("analyses/anatomy_of_the_input.md.jinja")
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
 LETTERS = 76  # of a line above a panel
@@ -69,21 +69,21 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
 
     errors: NotApplicableError when position and word vectors do not fit, or their sum is not finite
     """
-    words = sentence.words * layer.word_scale
-    rows = {"words": words}
+    word_vectors = sentence.word_vectors * layer.word_scale
+    rows = {"words": word_vectors}
     if isinstance(form, PositionTable):
-        if form.vectors.shape[1] != words.shape[1] or len(form.vectors) < len(words):
+        if form.vectors.shape[1] != word_vectors.shape[1] or len(form.vectors) < len(word_vectors):
             raise NotApplicableError(
                 f"position vectors {form.vectors.shape} cannot be added to word vectors"
-                f" {words.shape}"
+                f" {word_vectors.shape}"
             )
-        rows["positions"] = form.vectors[: len(words)]
+        rows["positions"] = form.vectors[: len(word_vectors)]
     if layer.token_type is not None:
-        rows["types"] = np.broadcast_to(layer.token_type, words.shape)
+        rows["types"] = np.broadcast_to(layer.token_type, word_vectors.shape)
     if len(rows) > 1:
         rows["sum"] = finite(np.sum(list(rows.values()), axis=0), "the sum")
     if layer.norm is not None:
-        rows["normed"] = layer_norm(rows.get("sum", words), layer.norm)
+        rows["normed"] = layer_norm(rows.get("sum", word_vectors), layer.norm)
     return rows
 
 
@@ -186,7 +186,10 @@ def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
     """
     once = layer.sentence
     doubled = Sentence(
-        once.tokens * 2, once.ids * 2, once.reserved * 2, np.concatenate([once.words, once.words])
+        once.tokens * 2,
+        once.ids * 2,
+        once.reserved * 2,
+        np.concatenate([once.word_vectors, once.word_vectors]),
     )
     sentence = once if _pairs(once) else doubled
     pairs = np.array(_pairs(sentence), dtype=np.int64).reshape(-1, 2)
@@ -218,7 +221,7 @@ def _moved(twice: Mapping[str, Array], inputs: Floats) -> Metric:
     first = row_norms(inputs)[twice["twice_positions"][:, 0]]
     shares = twice["apart_inputs"] / np.where(first > 0.0, first, np.nan)
     value = float(100.0 * shares.mean()) if len(shares) and np.isfinite(shares).all() else None
-    return Metric("moved", WORDS("moved_title"), value, "%", WORDS("not_moved"))
+    return Metric("moved", WORDING("moved_title"), value, "%", WORDING("not_moved"))
 
 
 def _pairs(sentence: Sentence) -> list[tuple[int, int]]:
@@ -247,14 +250,16 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
         for i, index in enumerate(first.ids)
         if index in second.ids and first.ids.index(index) == i
     ]
-    width = first.words.shape[1]
-    words = np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(-1, width)
+    width = first.word_vectors.shape[1]
+    word_vectors = np.array(
+        [first.word_vectors[i] - second.word_vectors[j] for i, j in pairs]
+    ).reshape(-1, width)
     inputs = np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(-1, width)
     return {
         "again_tokens": np.array([first.tokens[i] for i, _ in pairs]),
         "again_reserved": np.array([first.reserved[i] for i, _ in pairs]),
         "again_positions": np.array(pairs).reshape(-1, 2),
-        "again_words": row_norms(words),
+        "again_words": row_norms(word_vectors),
         "again_inputs": row_norms(inputs),
     }
 
@@ -273,18 +278,18 @@ def _lexicon(subject: Subject[Form], layer: InputLayer) -> dict[str, Array]:
     if (
         not isinstance(form, PositionTable)
         or form.grid is not None
-        or subject.words is None
+        or subject.word_vectors is None
         or not layer.lexicon
     ):
         return {}
-    words = subject.words[[index for _, index in layer.lexicon]] * layer.word_scale
+    word_vectors = subject.word_vectors[[index for _, index in layer.lexicon]] * layer.word_scale
     positions = form.vectors[:LESSON]
-    if words.shape[1] != positions.shape[1]:
+    if word_vectors.shape[1] != positions.shape[1]:
         return {}
     return {
         "lexicon_tokens": np.array([word for word, _ in layer.lexicon]),
-        "lexicon_words": words @ words.T,
-        "lexicon_positions": words @ positions.T,
+        "lexicon_words": word_vectors @ word_vectors.T,
+        "lexicon_positions": word_vectors @ positions.T,
         "lexicon_order": positions @ positions.T,
     }
 
@@ -296,12 +301,12 @@ def _findings(
     makes, and what is to be noted.
     """
     if "positions" not in forward:
-        yield Finding(WORDS("inside_attention"))
+        yield Finding(WORDING("inside_attention"))
     if difference is None:
-        yield Finding(WORDS("unchecked"))
+        yield Finding(WORDING("unchecked"))
     else:
         differs = difference > ROUNDING
-        text = WORDS("checked", code=layer.own.name, differs=differs, difference=difference)
+        text = WORDING("checked", code=layer.own.name, differs=differs, difference=difference)
         yield Finding(text, ("module_difference",), 0.2)
     yield from map(Finding, layer.notes)
 
@@ -312,7 +317,7 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> Iterator[F
         return
     token, (first, second) = visible(str(twice["twice_tokens"][0])), twice["twice_positions"][0]
     inputs = list(forward.values())[-1]
-    text = WORDS(
+    text = WORDING(
         "twice",
         token=token,
         first=first,
@@ -356,7 +361,7 @@ def alt(results: Results) -> str:
         (label.title, len(result.arrays["tokens"]), _mean_norms(result.arrays))
         for label, result in results.items()
     ]
-    return WORDS("steps_alt", inputs=inputs)
+    return WORDING("steps_alt", inputs=inputs)
 
 
 def _mean_norms(arrays: Arrays) -> dict[str, float]:
@@ -374,13 +379,13 @@ ANALYSIS = Analysis(
     stage="see",
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
-    answer=Headline("moved", *WORDS.headline("moved")),
+    answer=Headline("moved", *WORDING.headline("moved")),
     derived=DERIVED,
     figures=(
         FigureSpec(
             "steps",
-            WORDS("steps_caption"),
-            WORDS("steps_how_to_read"),
+            WORDING("steps_caption"),
+            WORDING("steps_how_to_read"),
             alt,
             draw,
             python=(

@@ -20,14 +20,13 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, Images
-from generator.figures.lines import DOTTED
-from generator.figures.style import MUTED, SEQUENTIAL
+from generator.figures.scene import DOTTED, Rule
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
 
-WORDS = Wording("attention_from_the_bias_alone")
+WORDING = Wording("analyses/attention_from_the_bias_alone.md.jinja")
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
@@ -123,7 +122,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
     is_most = 2 * n_local >= n_heads
     mean, uniform = 100.0 * localities.mean(), 100.0 * chance
-    text = WORDS(
+    text = WORDING(
         "near", n_local=n_local, n_heads=n_heads, is_most=is_most, mean=mean, uniform=uniform
     )
     last = float(np.sort(localities)[::-1][n_local - 1])
@@ -132,7 +131,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
     n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries.size and 2 * n_one_sided >= symmetries.size:
-        text = WORDS("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
+        text = WORDING("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
         yield Finding(text, ("one_sided",), 0.5)
 
 
@@ -141,11 +140,11 @@ def _sorted(result: Result) -> tuple[Array, Array]:
     return 100.0 * (np.arange(local.size) + 0.5) / local.size, 100.0 * local
 
 
-def _of_uniform(axes: Axes, results: Results) -> None:
+def _of_uniform(results: Results) -> Iterator[Rule]:
     """The locality of uniform attention, dotted."""
     chances = {result.value("chance") for result in results.values()}
     for level in sorted(chance for chance in chances if chance is not None):
-        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
+        yield Rule("y", level, width=0.9, dash=DOTTED)
 
 
 def _in_powers_of_ten(result: Result) -> Floats:
@@ -161,13 +160,13 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", *WORDS.headline("locality")),),
+    headlines=(Headline("locality", *WORDING.headline("locality")),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            *WORDS.figure("heads"),
+            *WORDING.figure("heads"),
             Curves(
                 _sorted,
                 x="heads, most local first (%)",
@@ -185,7 +184,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices", _summary),
+            *WORDING.figure("matrices", _summary),
             Images(
                 _in_powers_of_ten,
                 (FAINTEST, 0.0),

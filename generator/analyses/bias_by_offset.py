@@ -21,13 +21,14 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias
 from generator.figures.canvas import Axes, Figure
-from generator.figures.lines import Line, hidden, mark_beyond
-from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
-from generator.figures.style import DIVERGING, MUTED, STYLE
+from generator.figures.lines import hidden, mark_beyond
+from generator.figures.panels import head_colours, image_panels, panels, wrapped
+from generator.figures.scene import Line, Panel, Rule, add
+from generator.figures.style import DIVERGING, STYLE
 from generator.numerics.arrays import Floats, finite
 from generator.text import in_words
 
-WORDS = Wording("bias_by_offset")
+WORDING = Wording("analyses/bias_by_offset.md.jinja")
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
 MOST_CURVES = 128  # of all panels together; with more heads, only every k-th is drawn
@@ -76,9 +77,9 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             "peaks": peaks,
         },
         findings=(
-            Finding(WORDS("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
+            Finding(WORDING("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
             if np.ptp(values, axis=1).any()
-            else Finding(WORDS("same"), ("spread",), 0.9),
+            else Finding(WORDING("same"), ("spread",), 0.9),
             *_extreme(form, relative, 1.0),
             *_extreme(form, relative, -1.0),
         )
@@ -98,7 +99,7 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> Iterator[Findin
     head, n_more = int(farthest.argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     index = int((sign * relative[head]).argmax())
     low, high = _alike(form, head, index)
-    text = WORDS(
+    text = WORDING(
         "strong",
         head=head,
         is_above=sign > 0,
@@ -179,14 +180,13 @@ def _draw_curves(
     """
     visible = np.abs(result.arrays["offsets"]) <= SPAN
     offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
+    lines = []
     for head, (colour, name) in curves.items():
         steps = np.count_nonzero(np.diff(values[head])) < 0.8 * (offsets.size - 1)
-        style = "steps-mid" if steps else "default"
-        axes.plot(offsets, values[head], color=colour, linewidth=width, drawstyle=style, label=name)
-    axes.axvline(0, color=MUTED, linewidth=0.6)
-    axes.axhline(0, color=MUTED, linewidth=0.6)
+        style: dict[str, Any] = {"drawstyle": "steps-mid" if steps else "default", "width": width}
+        lines.append(Line(offsets, values[head], colour=colour, name=name, **style))
+    add(axes, *lines, Rule("x", 0), Rule("y", 0))
     axes.set(xlim=view[0], ylim=view[1])
-    lines = [Line(offsets, values[head], colour) for head, (colour, _) in curves.items()]
     mark_beyond(axes, lines, view[1])
 
 
@@ -272,13 +272,13 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", *WORDS.headline("near_heads")),
+    answer=Headline("near_heads", *WORDING.headline("near_heads")),
     forms=(OffsetBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "curves",
-            *WORDS.figure("curves", _summary),
+            *WORDING.figure("curves", _summary),
             draw_curves,
             python=(
                 'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
@@ -286,7 +286,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices"),
+            *WORDING.figure("matrices"),
             draw_matrices,
             python=('plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")'),
         ),

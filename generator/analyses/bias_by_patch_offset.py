@@ -17,11 +17,12 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import WindowBias
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
 
-WORDS = Wording("bias_by_patch_offset")
+WORDING = Wording("analyses/bias_by_patch_offset.md.jinja")
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
 MOST_HEADS = 16
 
@@ -43,9 +44,9 @@ def compute(subject: Subject[WindowBias]) -> Result:
     alike = "every head has the same bias at all offsets"
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     symmetries = [mirror_symmetry(varying, axis) if len(varying) else None for axis in (2, 1)]
-    finding = Finding(WORDS("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
+    finding = Finding(WORDING("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
     if not len(varying):
-        finding = Finding(WORDS("same"), ("spread",), 0.9)
+        finding = Finding(WORDING("same"), ("spread",), 0.9)
     return Result(
         metrics=(
             Metric(
@@ -133,13 +134,13 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", *WORDS.headline("near_heads")),
+    answer=Headline("near_heads", *WORDING.headline("near_heads")),
     forms=(WindowBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            *WORDS.figure("heads"),
+            *WORDING.figure("heads"),
             draw,
             python=(
                 'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'

@@ -1,7 +1,7 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,16 +35,15 @@ from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Images
 from generator.figures.lines import (
-    DOTTED,
-    Line,
     hidden,
     legend_below,
     mark_beyond,
-    stand_back,
+    standing_back,
     with_line_styles,
 )
 from generator.figures.panels import logarithmic, panels
-from generator.figures.style import ASIDE, BACKGROUND, GRID, MUTED, SEQUENTIAL
+from generator.figures.scene import DOTTED, Band, Line, Rule, add
+from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Array,
     Floats,
@@ -61,7 +60,7 @@ from generator.numerics.similarity import shape
 from generator.text import enumerated, rounded
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
-WORDS = Wording("decay_with_distance")
+WORDING = Wording("analyses/decay_with_distance.md.jinja")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
@@ -305,18 +304,18 @@ def _findings(
     quantity, half = form.quantity.partition(",")[0], by_key["half"]
     line: dict[str, Any] = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if _is_straight(form):
-        yield Finding(WORDS("straight", quantity=quantity), ("positions",), 0.2)
+        yield Finding(WORDING("straight", quantity=quantity), ("positions",), 0.2)
     elif all(window.half is None for window in windows):
-        yield Finding(WORDS("level", **line), ("positions", "rising"), 0.8)
+        yield Finding(WORDING("level", **line), ("positions", "rising"), 0.8)
     elif half.value is None:
         halves = [window.half for window in windows]
-        text = WORDS("unstable", halves=halves, places=_places(unit), unit=unit)
+        text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
         line |= {"half": half.value, "noise": _falls_of_noise(form)}
         yield _of_fall(line, by_key, windows[0], profile)
     if (out := _left_out(form)).size:
-        yield Finding(WORDS("left_out", outliers=out), ("left_out",))
+        yield Finding(WORDING("left_out", outliers=out), ("left_out",))
 
 
 def _of_fall(
@@ -324,7 +323,7 @@ def _of_fall(
 ) -> Finding:
     """How fast it falls. line: values of the beginning of the sentence; window: the first"""
     half, falls = line["half"], by_key["monotonicity"].value
-    text = WORDS(
+    text = WORDING(
         "fall",
         **line,
         window=window,
@@ -371,14 +370,12 @@ def draw_profiles(results: Results) -> Figure:
             label: result for label, result in results.items() if str(result.arrays["unit"]) == unit
         }
         window, every = axes[2 * row], axes[2 * row + 1]
-        _draw_lines(window, results, in_unit, _within_window)
-        _draw_bands(window, in_unit)
-        _draw_lines(every, results, in_unit, decay_over_all)
-        for line in [*every.lines]:  # The legend has them once.
-            if line.get_gid() == BACKGROUND:
-                line.remove()
-            elif line.get_label() != ASIDE:
-                line.set_label(hidden(str(line.get_label())))
+        lines = _lines(results, in_unit, _within_window)
+        _draw_lines(window, lines, lines)
+        add(window, *_bands(in_unit))
+        lines = _lines(results, in_unit, decay_over_all)
+        shown = [replace(line, name=hidden(line.name)) for line in lines if not line.is_quiet]
+        _draw_lines(every, lines, shown)  # The legend has them once.
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
         every.set(xlabel="distance over all positions")
@@ -390,31 +387,33 @@ def _within_window(result: Result) -> tuple[Array, Array]:
     return np.arange(result.arrays["profile"].size), result.arrays["profile"]
 
 
-def _draw_lines(
-    axes: Axes, results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
-) -> None:
-    """Plot the ``points`` of ``some`` results, in the styles that these have among all."""
-    lines = {
-        label: Line(*points(result), label.colour, label.is_quiet) for label, result in some.items()
-    }
-    lowest = (float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values())
-    low = max(LOWEST, min(0.0, *lowest) - MARGIN)
+def _lines(
+    results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
+) -> list[Line]:
+    """The ``points`` of ``some`` results, in the styles that these have among all."""
+    lines = []
+    for label, result, dash in with_line_styles(results):
+        if label in some:
+            x, y = points(result)
+            name = label.title if not np.isnan(y).all() else f"{label.title} (does not fall)"
+            line = Line(x, y, colour=label.colour, dash=dash, name=name)
+            lines.append(standing_back(line) if label.is_quiet else line)
+    return lines
+
+
+def _draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Line]) -> None:
+    """Plot the ``shown`` of the lines in a view with room for all."""
+    values = np.concatenate([line.y for line in lines])
+    low = max(LOWEST, values[np.isfinite(values)].min(initial=0.0) - MARGIN)
     for level, colour, dash in ((0.0, GRID, "solid"), (0.5, MUTED, DOTTED), (1.0, GRID, "solid")):
-        axes.axhline(level, color=colour, linewidth=0.8, linestyle=dash)
-    dashes = {label: dash for label, _, dash in with_line_styles(results)}
-    for label, line in lines.items():
-        before = [*axes.get_children()]
-        name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
-        style: dict[str, Any] = {"linestyle": dashes[label], "label": name}
-        [curve] = axes.plot(line.x, line.y, color=label.colour, **style)
-        if label.is_quiet:
-            stand_back(axes, before, curve)
-    ends = [end for line in lines.values() for end in (line.x[0], line.x[-1])]
+        add(axes, Rule("y", level, colour=colour, width=0.8, dash=dash))
+    add(axes, *shown)
+    ends = [end for line in lines for end in (line.x[0], line.x[-1])]
     axes.set(xlim=(min(ends), max(ends)), ylim=(low, HIGHEST))
-    mark_beyond(axes, list(lines.values()), (low, HIGHEST))
+    mark_beyond(axes, lines, (low, HIGHEST))
 
 
-def _draw_bands(axes: Axes, results: Results) -> None:
+def _bands(results: Results) -> Iterator[Band]:
     """The range of the windows of each encoding, where there are few encodings."""
     if len(results) > MOST_BANDS:
         return
@@ -423,8 +422,7 @@ def _draw_bands(axes: Axes, results: Results) -> None:
         has_band = len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any()
         if has_band and not label.is_quiet:
             low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
-            style: dict[str, Any] = {"color": label.colour, "alpha": 0.16, "linewidth": 0}
-            axes.fill_between(np.arange(low.size), low, high, **style)
+            yield Band(np.arange(low.size), low, high, colour=label.colour, alpha=0.16)
 
 
 def decay_over_all(result: Result) -> tuple[Array, Array]:
@@ -437,9 +435,9 @@ ANALYSIS = Analysis(
     stage="place",
     after="effect_of_scaling",
     headlines=(
-        Headline("half", *WORDS.headline("half")),
-        Headline("monotonicity", *WORDS.headline("monotonicity")),
-        Headline("invariance", *WORDS.headline("invariance")),
+        Headline("half", *WORDING.headline("half")),
+        Headline("monotonicity", *WORDING.headline("monotonicity")),
+        Headline("invariance", *WORDING.headline("invariance")),
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
@@ -447,14 +445,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "profiles",
-            *WORDS.figure("profiles"),
+            *WORDING.figure("profiles"),
             draw_profiles,
             python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
             "matrices",
-            *WORDS.figure("matrices"),
+            *WORDING.figure("matrices"),
             Images(
                 "matrix",
                 (0.0, 1.0),
@@ -472,7 +470,7 @@ ANALYSIS = Analysis(
         x="distance (positions or patches)",
         y="similarity (1 = highest, 0 = far)",
         points=decay_over_all,
-        how_to_read=WORDS("overlay_how_to_read"),
+        how_to_read=WORDING("overlay_how_to_read"),
         logarithmic="x",
     ),
 )

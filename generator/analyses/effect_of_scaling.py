@@ -22,11 +22,11 @@ from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule, of_arrays
-from generator.figures.lines import DOTTED
+from generator.figures.charts import Curves, of_arrays
+from generator.figures.scene import DOTTED, Rule
 from generator.numerics.arrays import Floats, finite
 
-WORDS = Wording("effect_of_scaling")
+WORDING = Wording("analyses/effect_of_scaling.md.jinja")
 # Ratios closer than this are equal: the initialisers of transformers work in float32.
 ROUNDING = 1e-3
 
@@ -95,12 +95,12 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
 def _finding(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> Finding:
     scaling, n_pairs, factor = form.rope_type, unchanged.size, float(ratios.max())
     if unchanged.all():
-        text = WORDS("unchanged", scaling=scaling, n_pairs=n_pairs)
+        text = WORDING("unchanged", scaling=scaling, n_pairs=n_pairs)
         return Finding(text, ("unchanged",), 0.5)
     if slowed.all():
-        text = WORDS("stretched", scaling=scaling, n_pairs=n_pairs, factor=factor)
+        text = WORDING("stretched", scaling=scaling, n_pairs=n_pairs, factor=factor)
         return Finding(text, ("full", "largest"), 0.4)
-    text = WORDS(
+    text = WORDING(
         "uneven",
         scaling=scaling,
         n_pairs=n_pairs,
@@ -121,7 +121,7 @@ def _of_long_texts(form: Rotation) -> Iterator[Finding]:
     """A finding on the factors of long texts, where these have their own."""
     if form.long_factors:
         low, high = min(form.long_factors), max(form.long_factors)
-        text = WORDS("long_texts", short=form.short, low=low, high=high)
+        text = WORDING("long_texts", short=form.short, low=low, high=high)
         yield Finding(text, ("largest_long", "smallest_long"), 0.6)
 
 
@@ -139,7 +139,7 @@ RATIOS = Curves(
     x="rotation pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
-    rules=(Rule("y", 1.0, 0.8, DOTTED),),
+    rules=(Rule("y", 1.0, width=0.8, dash=DOTTED),),
     dotted=True,
 )
 
@@ -154,13 +154,13 @@ ANALYSIS = Analysis(
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     after="rotation_by_offset",
-    answer=Headline("largest_long", *WORDS.headline("largest_long")),
+    answer=Headline("largest_long", *WORDING.headline("largest_long")),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "pairs",
-            *WORDS.figure("pairs"),
+            *WORDING.figure("pairs"),
             RATIOS,
             python=('plt.plot(arrays["effect_of_scaling.ratios"])'),
             overlays=True,
@@ -168,7 +168,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "wavelengths",
-            *WORDS.figure("wavelengths"),
+            *WORDING.figure("wavelengths"),
             replace(
                 RATIOS,
                 points=of_arrays("before", "ratios"),

@@ -22,14 +22,14 @@ from generator.contracts.wording import Wording
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, Figure
-from generator.figures.charts import Curves, Rule
-from generator.figures.lines import DOTTED
+from generator.figures.charts import Curves
 from generator.figures.panels import panels, wrapped
+from generator.figures.scene import DOTTED, Band, Line, Rule, add
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import significant
 
-WORDS = Wording("exponential_decay")
+WORDING = Wording("analyses/exponential_decay.md.jinja")
 FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
 MOST_DOTS = 1500  # of all layers and panels together; with more, bands are drawn.
 MOST_LINES = 128
@@ -136,10 +136,10 @@ def _finite(value: float) -> float | None:
 def _of_decay(decay: Decay, halves: Floats) -> Iterator[Finding]:
     at_zero_input, median = decay.at_zero_input, _finite(np.median(halves))
     if halves.size == 1:
-        text = WORDS("rate", at_zero_input=at_zero_input, half=median)
+        text = WORDING("rate", at_zero_input=at_zero_input, half=median)
         yield Finding(text, ("median",), 0.6)
         return
-    text = WORDS(
+    text = WORDING(
         "rates",
         at_zero_input=at_zero_input,
         median=median,
@@ -159,7 +159,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
     if not math.isfinite(longest) or longest < APART * shortest:
         return
     first, last = (decay.layers[layer] for layer in ends)
-    text = WORDS("medians", first=first, shortest=shortest, last=last, longest=longest)
+    text = WORDING("medians", first=first, shortest=shortest, last=last, longest=longest)
     shown = np.clip((shortest, longest), SHORTEST_SHOWN, LONGEST_SHOWN)
     spots = tuple(
         Spot("layers", float(layer), float(half))
@@ -170,7 +170,7 @@ def _of_layers(decay: Decay, halves: Floats) -> Iterator[Finding]:
 
 def _of_slopes(halves: Floats) -> Iterator[Finding]:
     shortest, longest = _finite(halves.min()), _finite(halves.max())
-    text = WORDS("slopes", shortest=shortest, longest=longest, n_heads=halves.size)
+    text = WORDING("slopes", shortest=shortest, longest=longest, n_heads=halves.size)
     is_single = halves.size == 1 or longest is None
     yield Finding(text, ("shortest",) if is_single else ("shortest", "longest"), 0.4)
 
@@ -192,10 +192,10 @@ def draw_layers(results: Results) -> Figure:
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 3)))
         ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_title(wrapped(label.title))
-        style: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.7, "linestyle": DOTTED}
+        style: dict[str, Any] = {"colour": REFERENCE, "width": 0.7, "dash": DOTTED, "order": 0.0}
         for index, slope in enumerate(ALIBI if result.arrays["layers"][0] >= 0 else ()):
-            name = None if index else "ALiBi, 8 heads"
-            ax.axhline(math.log(2.0) / slope, zorder=0, label=name, **style)
+            name = "" if index else "ALiBi, 8 heads"
+            add(ax, Rule("y", math.log(2.0) / slope, name=name, **style))
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
     entries = {
         name: handle
@@ -217,20 +217,24 @@ def _draw_layers_of(
     if layers[0] < 0:
         for rate in np.argsort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
             ends = np.full(2, halves[0, rate])
-            axes.plot([0, 1], ends, color=colour, linewidth=1.0, label=f"_rate {rate}")
+            add(axes, Line([0, 1], ends, colour=colour, width=1.0, name=f"_rate {rate}"))
         axes.set(xlabel="the same in all layers", xlim=(0, 1), xticks=[])
     elif dots:
         places, name = np.repeat(layers, halves.shape[1]), f"_{label.title}"
-        axes.plot(places, halves.ravel(), "o", color=colour, markersize=2.6, alpha=0.7, label=name)
+        style: dict[str, Any] = {"marker": "o", "size": 2.6, "is_joined": False, "alpha": 0.7}
+        add(axes, Line(places, halves.ravel(), colour=colour, name=name, **style))
     else:
-        edges = np.arange(layers.min(), layers.max() + 2) - 0.5
+        every = np.arange(layers.min(), layers.max() + 1)
         low, lower, median, upper, high = _of_every_layer(
             np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers
         )
-        style: dict[str, Any] = {"fill": True, "color": colour}
-        axes.stairs(high, edges, baseline=low, alpha=0.18, label="all", **style)
-        axes.stairs(upper, edges, baseline=lower, alpha=0.4, label="middle half", **style)
-        axes.stairs(median, edges, baseline=None, color=colour, linewidth=1.3, label="median")
+        style = {"colour": colour, "edges": np.append(every, every[-1] + 1) - 0.5}
+        add(
+            axes,
+            Band(every, low, high, alpha=0.18, name="all", **style),
+            Band(every, lower, upper, alpha=0.4, name="middle half", **style),
+            Line(every, median, name="median", order=1.0, **style),
+        )
 
 
 def _of_every_layer(values: Floats, layers: Array) -> Floats:
@@ -258,22 +262,18 @@ def left_by_distance(result: Result) -> tuple[Array, Array]:
     return result.arrays["distances"], result.arrays["left"]
 
 
-def _middle_half(axes: Axes, label: Label, result: Result, count: int) -> None:
+def _middle_half(label: Label, result: Result, count: int) -> Iterator[Band]:
     if count == 1:
-        axes.fill_between(
-            result.arrays["distances"],
-            *result.arrays["quarters"],
-            color=label.colour,
-            alpha=0.2,
-            linewidth=0,
-            label="middle half of the rates",
-        )
+        distances, (low, high) = result.arrays["distances"], result.arrays["quarters"]
+        name = "middle half of the rates"
+        yield Band(distances, low, high, colour=label.colour, alpha=0.2, name=name)
 
 
-def _alibi(axes: Axes, _: Results) -> None:
+def _alibi(_: Results) -> tuple[Line]:
     distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
     left = np.exp(-ALIBI[:, None] * distances).mean(axis=0)
-    axes.plot(distances, left, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
+    style: dict[str, Any] = {"dash": DOTTED, "order": 0.0, "name": "ALiBi, 8 heads"}
+    return (Line(distances, left, colour=REFERENCE, **style),)
 
 
 LEFT = Curves(
@@ -284,7 +284,7 @@ LEFT = Curves(
     xlim=(1.0, 10.0**FARTHEST),
     ylim=(0.0, 1.02),
     height=3.4,
-    rules=(Rule("y", 0.5, 0.8, DOTTED),),
+    rules=(Rule("y", 0.5, width=0.8, dash=DOTTED),),
     below=_middle_half,
     last=_alibi,
 )
@@ -299,13 +299,13 @@ ANALYSIS = Analysis(
     key="exponential_decay",
     stage="see",
     after="vectors_by_offset",
-    answer=Headline("median", *WORDS.headline("median")),
+    answer=Headline("median", *WORDING.headline("median")),
     forms=(Decay, OffsetBias),
     compute=compute,
     figures=(
         FigureSpec(
             "layers",
-            *WORDS.figure("layers"),
+            *WORDING.figure("layers"),
             draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
@@ -314,7 +314,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "left",
-            *WORDS.figure("left", _at_distances),
+            *WORDING.figure("left", _at_distances),
             LEFT,
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '
@@ -323,5 +323,5 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    overlay=LEFT.overlay(WORDS("overlay_how_to_read")),
+    overlay=LEFT.overlay(WORDING("overlay_how_to_read")),
 )

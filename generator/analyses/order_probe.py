@@ -21,8 +21,9 @@ from generator.contracts.oracles import GPT2, SAMPLES, cases, paper_sinusoid
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
-from generator.figures.charts import Curves, Rule
+from generator.figures.charts import Curves
 from generator.figures.panels import panels, wrapped
+from generator.figures.scene import Line, Rule, Text, add
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
@@ -33,7 +34,7 @@ from generator.numerics.linear_probes import (
     sample_pairs,
 )
 
-WORDS = Wording("order_probe")
+WORDING = Wording("analyses/order_probe.md.jinja")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LogisticRegression and cross_val_score, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -159,7 +160,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
     scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
     if error > usual - BEYOND * scatter:
         return
-    text = WORDS(
+    text = WORDING(
         "order",
         tells=error <= ORDERED,
         usually=error < UNORDERED,
@@ -184,31 +185,18 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
 def draw(results: Results) -> Figure:
     """Errors of all samples, one row of strokes and dots per table."""
     figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
-    axes.axvline(CHANCE, color=MUTED, linewidth=0.8)
+    add(axes, Rule("x", CHANCE, width=0.8))
     for row, (label, result) in enumerate(results.items()):
         for name, pairs, marker, size in (("few", FEW, "|", 11), ("many", MANY, ".", 5)):
             errors = result.arrays[name]
-            axes.plot(
-                errors,
-                np.full(errors.size, row),
-                color=label.colour,
-                linestyle="",
-                marker=marker,
-                markersize=size,
-                label=f"_{pairs:,} pairs at most",
-            )
+            style: dict[str, Any] = {"marker": marker, "size": size, "is_joined": False}
+            style |= {"colour": label.colour, "name": f"_{pairs:,} pairs at most"}
+            add(axes, Line(errors, np.full(errors.size, row), **style))
     axes.set_yticks(range(len(results)), [wrapped(label.title) for label in results])
     axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
-    axes.annotate(
-        "chance",
-        (CHANCE, 1.0),
-        (3, -2),
-        xycoords=("data", "axes fraction"),
-        textcoords="offset points",
-        va="top",
-        color=MUTED,
-    )
+    within = ("data", "panel")
+    add(axes, Text("chance", (CHANCE, 1.0), (3, -2), within=within, baseline="top", colour=MUTED))
     axes.grid(axis="x")
     return figure
 
@@ -238,19 +226,19 @@ ANALYSIS = Analysis(
     key="order_probe",
     stage="measure",
     after="position_probe",
-    headlines=(Headline("error", *WORDS.headline("error")),),
+    headlines=(Headline("error", *WORDING.headline("error")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "draws",
-            *WORDS.figure("draws", _samples),
+            *WORDING.figure("draws", _samples),
             draw,
             python=('plt.plot(arrays["order_probe.few"], "o")'),
         ),
         FigureSpec(
             "by_distance",
-            *WORDS.figure("by_distance", _ends),
+            *WORDING.figure("by_distance", _ends),
             Curves(
                 _error_by_distance,
                 x="distance of the two positions (positions)",
@@ -258,7 +246,7 @@ ANALYSIS = Analysis(
                 log="x",
                 ylim=(-1.0, None),
                 height=3.4,
-                rules=(Rule("y", CHANCE, 0.8),),
+                rules=(Rule("y", CHANCE, width=0.8),),
                 style={"marker": "."},
             ),
             python=(

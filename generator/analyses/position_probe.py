@@ -22,7 +22,8 @@ from generator.encodings import PositionTable
 from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Curves, of_arrays
 from generator.figures.panels import panels, wrapped
-from generator.figures.style import ASIDE, MUTED, STATIC
+from generator.figures.scene import Dots, Line, add
+from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
     DRAWS,
@@ -35,7 +36,7 @@ from generator.numerics.linear_probes import (
 )
 from generator.text import significant
 
-WORDS = Wording("position_probe")
+WORDING = Wording("analyses/position_probe.md.jinja")
 PROTOCOL = Recomputed(
     "scikit-learn",
     "LinearRegression and cross_val_predict, after Wang and Chen 2020 (arXiv 2010.04903)",
@@ -159,7 +160,7 @@ def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Fin
     if error > UNREADABLE * min(of_noise, middle):
         return
     roughly = error > READABLE * middle
-    text = WORDS("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
+    text = WORDING("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
     yield Finding(
         text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
     )
@@ -172,7 +173,7 @@ def draw(results: Results) -> Figure:
         predicted = result.arrays["read"]
         last = predicted.size - 1
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
-        ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8, label=ASIDE)
+        add(ax, Line([0, last], [0, last], colour=MUTED, width=0.8, is_aside=True))
         _draw_dots(ax, predicted, (low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
@@ -190,22 +191,13 @@ def _draw_dots(axes: Axes, values: Floats, limits: tuple[float, float], colour: 
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    from generator.figures.live import Dots
-
     known = np.flatnonzero(~np.isnan(values))
     ends = known[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_known, 2)
     vertices = np.stack([ends.ravel(), np.repeat(np.clip(values[known], *limits), 2)], axis=1)
     path = Path(vertices, np.tile([Path.MOVETO, Path.LINETO], known.size))
-    axes.add_patch(
-        PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round", label=STATIC)
-    )
-    axes.add_artist(
-        Dots(
-            np.stack([np.arange(values.size, dtype=np.float64), values], axis=1),
-            joined=False,
-            colour=colour,
-        )
-    )
+    axes.add_patch(PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round"))
+    points = np.stack([np.arange(values.size, dtype=np.float64), values], axis=1)
+    add(axes, Dots(points, is_joined=False, colour=colour))
 
 
 def _logarithmic_above_1(axes: Axes, results: Results) -> None:
@@ -233,26 +225,26 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="measure",
     after="principal_components",
-    headlines=(Headline("ridge", *WORDS.headline("ridge")),),
+    headlines=(Headline("ridge", *WORDING.headline("ridge")),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "read",
-            *WORDS.figure("read"),
+            *WORDING.figure("read"),
             draw,
             python=('plt.plot(arrays["position_probe.read"], ".")'),
         ),
         FigureSpec(
             "by_position",
-            *WORDS.figure("by_position", _summary),
+            *WORDING.figure("by_position", _summary),
             Curves(
                 of_arrays("", "wrong"),
                 x="position",
                 y="mean error (positions)",
                 height=3.4,
-                style={"linewidth": 0.9},
-                last=_logarithmic_above_1,
+                style={"width": 0.9},
+                finish=_logarithmic_above_1,
             ),
             python=('plt.plot(arrays["position_probe.wrong"])'),
             overlays=True,

@@ -21,12 +21,11 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, diagonal
-from generator.figures.lines import DOTTED, Dash
+from generator.figures.scene import DOTTED, Dash, Rule
 from generator.numerics.arrays import Array, Floats, finite, largest
 
-WORDS = Wording("positions_and_words")
+WORDING = Wording("analyses/positions_and_words.md.jinja")
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
 MAJORITY = 0.5  # Share of the energy that makes a finding weigh more.
@@ -45,19 +44,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite,
         is zero, or is too large
     """
-    if subject.words is None:
-        raise NotApplicableError(subject.no_words)
-    positions, words = (
+    if subject.word_vectors is None:
+        raise NotApplicableError(subject.no_word_vectors)
+    positions, word_vectors = (
         _normalised(subject.encoding.form.vectors, "the table"),
-        _normalised(subject.words, "the word matrix"),
+        _normalised(subject.word_vectors, "the word matrix"),
     )
-    d_model = words.shape[1]
+    d_model = word_vectors.shape[1]
     if positions.shape[1] != d_model:
         raise NotApplicableError(
             f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}"
         )
     k = max(1, round(TENTH * d_model))
-    of_words = singular_directions(words)
+    of_words = singular_directions(word_vectors)
     energy = _energy(positions, of_words)
     cosines = principal_cosines(singular_directions(positions)[:k], of_words[:k])
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
@@ -89,7 +88,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 "°",
             ),
             Metric("tenth", "Directions in a tenth", k),
-            Metric("vocabulary", "Rows of the word matrix", len(words)),
+            Metric("vocabulary", "Rows of the word matrix", len(word_vectors)),
         ),
         arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
         findings=tuple(_findings(top, bottom, chance)),
@@ -161,7 +160,7 @@ def _findings(top: float, bottom: float, chance: float) -> Iterator[Finding]:
     for key, share, spot in ends:
         if share >= MARKED * chance:
             is_most = share >= MAJORITY
-            text = WORDS(key, share=share, chance=chance, is_most=is_most)
+            text = WORDING(key, share=share, chance=chance, is_most=is_most)
             yield Finding(text, (key, "chance"), 0.75 if is_most else 0.45, spots=(spot,))
 
 
@@ -175,8 +174,8 @@ def _cosines(result: Result) -> tuple[Array, Array]:
     return np.arange(1, cosines.size + 1), cosines
 
 
-def _of_random(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
+def _of_random(label: Label, result: Result, _: Dash) -> tuple[Rule]:
+    return (Rule("y", _largest(result), colour=label.colour, width=0.8, dash=DOTTED),)
 
 
 def largest_by_chance(first: float, second: float) -> float:
@@ -210,13 +209,13 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", *WORDS.headline("overlap")),
+    answer=Headline("overlap", *WORDING.headline("overlap")),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "energy",
-            *WORDS.figure("energy"),
+            *WORDING.figure("energy"),
             Curves(
                 _cumulative,
                 x="directions, most used by word vectors first (%)",
@@ -224,14 +223,14 @@ ANALYSIS = Analysis(
                 xlim=(0, 100),
                 ylim=(0, 101),
                 height=3.6,
-                first=diagonal(0.8),
+                rules=(diagonal(0.8),),
             ),
             python=('plt.plot(100 * np.cumsum(arrays["positions_and_words.energy"]))'),
             overlays=True,
         ),
         FigureSpec(
             "angles",
-            *WORDS.figure("angles", _summary),
+            *WORDING.figure("angles", _summary),
             Curves(
                 _cosines,
                 x="principal angle, smallest first",

@@ -29,7 +29,7 @@ from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
 from generator.text import rounded
 
-WORDS = Wording("principal_components")
+WORDING = Wording("analyses/principal_components.md.jinja")
 NAMES = (
     "the first component",
     "the first two components",
@@ -224,17 +224,17 @@ def _findings(shares: Floats, path: Path | None, onwards: float | None, used: Ar
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
     if path is None or used.size < FEWEST or not path.is_round:
-        return Finding(WORDS("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
+        return Finding(WORDING("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
     rests_on = ("turns", "steady", "rate", "evenness", "lap")
     winding = {"path": path, "lap": _counted(used) / path.turns}
     if onwards is not None and onwards >= ONWARDS:
-        text = WORDS("helix", **winding, share=three, dominates=dominates)
-        context = WORDS("moves_on_a_helix") if path.is_even and dominates else ""
+        text = WORDING("helix", **winding, share=three, dominates=dominates)
+        context = WORDING("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
         return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     if two >= MANY:
-        return Finding(WORDS("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
-    return Finding(WORDS("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
+        return Finding(WORDING("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
+    return Finding(WORDING("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
 
 
 def _counted(used: Array) -> int:
@@ -320,21 +320,21 @@ ANALYSIS = Analysis(
     key="principal_components",
     stage="measure",
     after="rank",
-    answer=Headline("turns", *WORDS.headline("turns")),
+    answer=Headline("turns", *WORDING.headline("turns")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"coordinates", "shares", "shares_within"}),
     figures=(
         FigureSpec(
             "curve",
-            *WORDS.figure("curve", _summary),
+            *WORDING.figure("curve", _summary),
             draw_curve,
             python=PLACED + 'plt.axes(projection="3d").plot(*placed.T)',
             appeal=appeal,
         ),
         FigureSpec(
             "planes",
-            *WORDS.figure("planes", _summary),
+            *WORDING.figure("planes", _summary),
             draw,
             python=PLACED + "plt.scatter(*placed[:, :2].T, c=range(len(placed)))",
         ),

@@ -23,12 +23,11 @@ from generator.contracts.results import compute_alone
 from generator.contracts.wording import Wording
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
-from generator.figures.charts import Curves, Rule
-from generator.figures.lines import DOTTED, Dash
+from generator.figures.charts import Curves
+from generator.figures.scene import DOTTED, Dash, Line, Rule
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 
-WORDS = Wording("rank")
+WORDING = Wording("analyses/rank.md.jinja")
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
 NARROWEST = 16  # In smaller tables a low rank means little.
@@ -146,7 +145,7 @@ def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[
     if needed <= FEW * n_possible:
         weight = 0.85
     counts = {"needed": needed, "n_possible": n_possible, "n_outliers": n_outliers}
-    text = WORDS("directions", **counts, is_most=is_most, of_patches=of_patches)
+    text = WORDING("directions", **counts, is_most=is_most, of_patches=of_patches)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
     yield Finding(text, ("within_for_90", "within_most"), weight, spots=spots)
@@ -154,7 +153,7 @@ def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[
 
 def _of_mean(in_mean: float, n_outliers: int) -> Iterator[Finding]:
     if in_mean > 0.5:
-        text = WORDS("mean", share=in_mean, n_outliers=n_outliers)
+        text = WORDING("mean", share=in_mean, n_outliers=n_outliers)
         yield Finding(text, ("in_mean",), 0.5)
 
 
@@ -164,11 +163,9 @@ def energy_by_components(result: Result, name: str = "energy_centred") -> tuple[
     return np.arange(1, energy.size + 1), 100.0 * energy
 
 
-def _as_stored(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    title = f"_{label.title}, not centred"
-    axes.plot(
-        *energy_by_components(result, "energy"), color=label.colour, linestyle=DOTTED, label=title
-    )
+def _as_stored(label: Label, result: Result, _: Dash) -> tuple[Line]:
+    x, y = energy_by_components(result, "energy")
+    return (Line(x, y, colour=label.colour, dash=DOTTED, name=f"_{label.title}, not centred"),)
 
 
 ENERGY = Curves(
@@ -194,7 +191,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline("within_for_90", *WORDS.headline("within_for_90"))
+DIRECTIONS = Headline("within_for_90", *WORDING.headline("within_for_90"))
 
 ANALYSIS = Analysis(
     key="rank",
@@ -203,7 +200,7 @@ ANALYSIS = Analysis(
     stage="measure",
     after="similarity_of_dimensions",
     headlines=(
-        Headline("in_mean", *WORDS.headline("in_mean")),
+        Headline("in_mean", *WORDING.headline("in_mean")),
         DIRECTIONS,
     ),
     answer=DIRECTIONS,
@@ -213,7 +210,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "energy",
-            *WORDS.figure("energy"),
+            *WORDING.figure("energy"),
             ENERGY,
             python=(
                 "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "
@@ -274,8 +271,8 @@ ANALYSIS = Analysis(
         ),
     ),
     overlay=ENERGY.overlay(
-        WORDS("overlay_how_to_read"),
-        WORDS("overlay_title"),
+        WORDING("overlay_how_to_read"),
+        WORDING("overlay_title"),
         "variance explained (%)",
     ),
 )

@@ -15,10 +15,11 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule
+from generator.figures.charts import Curves
+from generator.figures.scene import Rule
 from generator.numerics.arrays import Array, Floats, finite
 
-WORDS = Wording("reach_of_the_convolution")
+WORDING = Wording("analyses/reach_of_the_convolution.md.jinja")
 NEAR, FAR = 1, 8  # positions
 
 
@@ -40,7 +41,7 @@ def compute(subject: Subject[Convolution]) -> Result:
         Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max()))
         for edge in edges
     )
-    text = WORDS("span", width=strength.size, half=half, far=FAR, share=far)
+    text = WORDING("span", width=strength.size, half=half, far=FAR, share=far)
     return Result(
         metrics=(
             Metric("width", "Width", strength.size, "positions"),
@@ -88,13 +89,13 @@ ANALYSIS = Analysis(
     key="reach_of_the_convolution",
     stage="see",
     after="decay_with_distance",
-    answer=Headline("half", *WORDS.headline("half")),
+    answer=Headline("half", *WORDING.headline("half")),
     forms=(Convolution,),
     compute=compute,
     figures=(
         FigureSpec(
             "strength",
-            *WORDS.figure("strength"),
+            *WORDING.figure("strength"),
             Curves(
                 _strength,
                 x="offset (positions)",

@@ -1,5 +1,7 @@
 """Wavelengths of a rotation, and its kernel by offset."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from generator.contracts import (
@@ -33,13 +35,12 @@ from generator.contracts.oracles import (
 from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves, of_arrays
-from generator.figures.lines import DOTTED, Dash
+from generator.figures.scene import DOTTED, Dash, Line, Rule
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 
-WORDS = Wording("rotation_by_offset")
+WORDING = Wording("analyses/rotation_by_offset.md.jinja")
 MOST_OFFSETS = 4096
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
 
@@ -111,7 +112,7 @@ def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> F
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
     is_marked = in_order and turns < lengths.size
     spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
-    text = WORDS("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
+    text = WORDING("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
     weight = 0.4 if turns == lengths.size else 0.6
     metric = (limit,) if limit in {"context", "sliding"} else ()
     return Finding(text, ("full_turns", "pairs", "full_share", *metric), weight, spots=spots)
@@ -126,26 +127,27 @@ def _limit(form: Rotation) -> str:
     return "sliding" if form.reach == form.window else "texts"
 
 
-def _before_scaling(axes: Axes, label: Label, result: Result, _: int) -> None:
+def _before_scaling(label: Label, result: Result, _: int) -> Iterator[Line]:
     """Wavelengths before scaling, where it changes them."""
     if _is_scaled(result):
-        title = f"_{label.title}, before scaling"
-        axes.plot(result.arrays["unscaled"], color=label.colour, linestyle=DOTTED, label=title)
+        name, unscaled = f"_{label.title}, before scaling", result.arrays["unscaled"]
+        places = np.arange(unscaled.size)
+        yield Line(places, unscaled, colour=label.colour, dash=DOTTED, name=name)
 
 
 def _is_scaled(result: Result) -> bool:
     return not np.allclose(result.arrays["wavelengths"], result.arrays["unscaled"])
 
 
-def _reach(axes: Axes, label: Label, result: Result, _: Dash) -> None:
+def _reach(label: Label, result: Result, _: Dash) -> tuple[Rule]:
     """Context length, window or side of the image."""
-    axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
+    return (Rule("y", float(result.arrays["within"]), colour=label.colour),)
 
 
-def _explain(axes: Axes, results: Results) -> None:
+def _explained(results: Results) -> Iterator[Line]:
     if any(_is_scaled(result) for result in results.values()):
-        axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label=WORDS("wavelengths_limits"))
+        yield Line([], [], colour=MUTED, dash=DOTTED, name="before scaling")
+    yield Line([], [], colour=MUTED, width=0.6, name=WORDING("wavelengths_limits"))
 
 
 WAVELENGTHS = Curves(
@@ -157,7 +159,7 @@ WAVELENGTHS = Curves(
     dotted=True,
     below=_before_scaling,
     above=_reach,
-    last=_explain,
+    last=_explained,
 )
 
 
@@ -171,29 +173,29 @@ ANALYSIS = Analysis(
     stage="see",
     after="attention_from_the_bias_alone",
     headlines=(
-        Headline("longest", *WORDS.headline("longest")),
-        Headline("full_share", *WORDS.headline("full_share")),
+        Headline("longest", *WORDING.headline("longest")),
+        Headline("full_share", *WORDING.headline("full_share")),
     ),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "wavelengths",
-            *WORDS.figure("wavelengths"),
+            *WORDING.figure("wavelengths"),
             WAVELENGTHS,
             python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
             "profile",
-            *WORDS.figure("profile"),
+            *WORDING.figure("profile"),
             Curves(
                 _profile,
                 x="offset (positions)",
                 y="mean cosine of the angles",
                 log="x",
                 ylim=(-0.3, 1.02),
-                style={"linewidth": 1.0},
+                style={"width": 1.0},
             ),
             python=('plt.semilogx(arrays["rotation_by_offset.profile"])'),
             overlays=True,
@@ -256,8 +258,8 @@ ANALYSIS = Analysis(
         ),
     ),
     overlay=WAVELENGTHS.overlay(
-        WORDS("overlay_how_to_read"),
-        WORDS("overlay_title"),
+        WORDING("overlay_how_to_read"),
+        WORDING("overlay_title"),
         "wavelength (positions)",
     ),
 )

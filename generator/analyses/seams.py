@@ -27,8 +27,8 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes
 from generator.figures.charts import Curves
-from generator.figures.lines import Dash, Point, label_points
-from generator.figures.style import ASIDE, PAPER
+from generator.figures.lines import label_points
+from generator.figures.scene import Dash, Line
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.breaks import FAR, LEAST, Break, breaks
 from generator.numerics.change_points import (
@@ -42,7 +42,7 @@ from generator.numerics.change_points import (
 )
 from generator.numerics.structure import dithered, two_sided
 
-WORDS = Wording("seams")
+WORDING = Wording("analyses/seams.md.jinja")
 FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
@@ -260,8 +260,8 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[
             *(() if rank else ("level_step", "before", "after", "lowest")),
             *(("at", "depth") if seam is breaks[0] else ()),
         )
-        context = WORDS(f"trained_like_{family}") if explained and family in SHORT else ""
-        text = WORDS("seam", seam=seam, far=FAR, ratio=_unusual(seam.ratio))
+        context = WORDING(f"trained_like_{family}") if explained and family in SHORT else ""
+        text = WORDING("seam", seam=seam, far=FAR, ratio=_unusual(seam.ratio))
         yield Finding(text, rests_on, weight, context, (_spot(seam),))
 
 
@@ -273,7 +273,7 @@ def _of_dips(found: list[Break]) -> Iterator[Finding]:
     """A light finding on the strongest break that is no seam."""
     if found:
         dip, n_more = found[0], len(found) - 1
-        text = WORDS("dip", dip=dip, n_more=n_more, ratio=_unusual(dip.ratio))
+        text = WORDING("dip", dip=dip, n_more=n_more, ratio=_unusual(dip.ratio))
         yield Finding(text, ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),))
 
 
@@ -291,7 +291,7 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> Iterator[F
     for position in single[:MOST_SPIKES]:
         before, after = cosines[position - 1 : position + 1]
         usual = float(np.nanmedian(of_inliers))
-        text = WORDS("spike", position=position, before=before, after=after, usual=usual)
+        text = WORDING("spike", position=position, before=before, after=after, usual=usual)
         place = float(position) + (0.5 if after < before else -0.5)
         spot = Spot(FIGURE, place, float(min(before, after)))
         yield Finding(text, ("spikes", "typical"), 0.8, spots=(spot,))
@@ -301,7 +301,7 @@ def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
     for key, pair in (("first", 0), ("last", cosines.size - 1)):
         value = float(cosines[pair])
         if typical - value > APART:
-            text = WORDS(f"{key}_position", position=pair + 1, value=value, usual=typical)
+            text = WORDING(f"{key}_position", position=pair + 1, value=value, usual=typical)
             weight = 0.7 if typical - value > 2.0 * APART else 0.4
             yield Finding(text, (key, "typical"), weight, spots=(Spot(FIGURE, pair + 0.5, value),))
 
@@ -309,7 +309,7 @@ def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
 def _of_even(cosines: Floats) -> Iterator[Finding]:
     """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
     if np.nanmax(cosines) - np.nanmin(cosines) <= EVEN:
-        text = WORDS("even", median=float(np.nanmedian(cosines)))
+        text = WORDING("even", median=float(np.nanmedian(cosines)))
         yield Finding(text, ("typical",), WEIGHT_OF_EVEN)
 
 
@@ -330,7 +330,7 @@ def _of_norm(
         return
     if any(abs(at - boundary) <= WINDOW for boundary in boundaries):
         return
-    text = WORDS("norms", ratio=ratio, position=at + 1, window=WINDOW)
+    text = WORDING("norms", ratio=ratio, position=at + 1, window=WINDOW)
     yield Finding(text, ("norm_at", "norm_step"), 0.6)
 
 
@@ -339,22 +339,22 @@ def _between_neighbours(result: Result) -> tuple[Array, Array]:
     return np.arange(cosines.size) + 0.5, cosines
 
 
-def _mark_breaks(axes: Axes, label: Label, result: Result, _: Dash) -> None:
-    """Mark the ends of seams and dips, and the pairs of spikes."""
+def _breaks(label: Label, result: Result, _: Dash) -> Iterator[Line]:
+    """The ends of seams and dips, and the pairs of spikes."""
     arrays, cosines = result.arrays, result.arrays["adjacent"]
-    hollow = {"markerfacecolor": PAPER}
-    for pairs, marker, more in (
-        (np.unique(arrays["seams"]), "o", hollow),
-        (np.unique(arrays["dips"]), "v", hollow),
-        (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x", {}),
+    for pairs, marker in (
+        (np.unique(arrays["seams"]), "o"),
+        (np.unique(arrays["dips"]), "v"),
+        (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x"),
     ):
-        style: dict[str, Any] = {"color": label.colour, "markersize": 4.5, "label": ASIDE, **more}
-        axes.plot(pairs + 0.5, cosines[pairs], marker, **style)
+        style: dict[str, Any] = {"marker": marker, "size": 4.5, "is_hollow": marker != "x"}
+        style |= {"colour": label.colour, "is_joined": False, "is_aside": True}
+        yield Line(pairs + 0.5, cosines[pairs], **style)
 
 
 def _name_seams(axes: Axes, results: Results) -> None:
     points = [
-        Point(f"{pair}|{pair + 1}", pair + 0.5, result.arrays["adjacent"][pair])
+        (f"{pair}|{pair + 1}", (pair + 0.5, result.arrays["adjacent"][pair]))
         for result in results.values()
         for pair in result.arrays["seams"][:, 0]
     ]
@@ -371,9 +371,9 @@ CURVES = Curves(
     y="cosine with the next position",
     ylim=VIEW,
     height=3.4,
-    style={"linewidth": 0.9},
-    above=_mark_breaks,
-    last=_name_seams,
+    style={"width": 0.9},
+    above=_breaks,
+    finish=_name_seams,
 )
 
 
@@ -396,14 +396,14 @@ ANALYSIS = Analysis(
     key="seams",
     stage="measure",
     after="similarity_by_distance",
-    answer=Headline("depth", *WORDS.headline("depth")),
+    answer=Headline("depth", *WORDING.headline("depth")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),
     figures=(
         FigureSpec(
             FIGURE,
-            *WORDS.figure(FIGURE, _summary),
+            *WORDING.figure(FIGURE, _summary),
             CURVES,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
@@ -429,6 +429,6 @@ ANALYSIS = Analysis(
         "position",
         "cosine with the next position",
         _from_position_0,
-        WORDS("overlay_how_to_read"),
+        WORDING("overlay_how_to_read"),
     ),
 )

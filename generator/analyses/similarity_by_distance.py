@@ -20,8 +20,8 @@ from generator.contracts.oracles import COSINES, array, metrics, paper_sinusoid
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves
+from generator.figures.scene import Band
 from generator.numerics.arrays import (
     FLAT,
     Array,
@@ -36,7 +36,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import half_distance
 
-WORDS = Wording("similarity_by_distance")
+WORDING = Wording("analyses/similarity_by_distance.md.jinja")
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
 STEPS = 20  # Width of local monotonicity, in positions.
@@ -172,40 +172,40 @@ def of_fall(
         for place in (half, rise)
         if place is not None
     )
-    text = WORDS("fall", mean=mean, half=half, rise=rise)
+    text = WORDING("fall", mean=mean, half=half, rise=rise)
     weight = 0.4 if rise is None else 0.3
     yield Finding(text, ("half_fall", "rise", "mean"), weight, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
     if invariance is not None and invariance >= INVARIANT:
-        yield Finding(WORDS("distance_alone", share=invariance), ("invariance",), 0.6)
+        yield Finding(WORDING("distance_alone", share=invariance), ("invariance",), 0.6)
     if invariance is not None and invariance < VARYING:
-        yield Finding(WORDS("place_too", share=invariance), ("invariance",), 0.3)
+        yield Finding(WORDING("place_too", share=invariance), ("invariance",), 0.3)
 
 
 def _profile(result: Result) -> tuple[Array, Array]:
     return np.arange(result.arrays["profile"].size), result.arrays["profile"]
 
 
-def _spread(axes: Axes, label: Label, result: Result, _: int) -> None:
+def _spread(label: Label, result: Result, _: int) -> tuple[Band]:
     offsets, profile = _profile(result)
     low, high = profile - result.arrays["spread"], profile + result.arrays["spread"]
-    axes.fill_between(offsets, low, high, color=label.colour, alpha=0.16, linewidth=0)
+    return (Band(offsets, low, high, colour=label.colour, alpha=0.16),)
 
 
 ANALYSIS = Analysis(
     key="similarity_by_distance",
     stage="measure",
     after="similarity_of_positions",
-    answer=Headline("invariance", *WORDS.headline("invariance")),
+    answer=Headline("invariance", *WORDING.headline("invariance")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines"),
+            *WORDING.figure("lines"),
             Curves(
                 _profile,
                 x="distance (positions)",

@@ -20,12 +20,13 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.panels import PickedPanel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import PickedPanel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite
 from generator.numerics.similarity import clustered
 
-WORDS = Wording("similarity_of_dimensions")
+WORDING = Wording("analyses/similarity_of_dimensions.md.jinja")
 STRONG = 0.9
 # Dimensions in the matrix; of more, one in so many. To order 1,024 takes a second, 2,048 ten.
 MOST_DRAWN = 1024
@@ -58,7 +59,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two dimensions are nonzero")
     strong = 100.0 * n_strong / n_pairs
     order = np.arange(len(cosines)) if form.formula is not None else by_likeness(cosines)
-    text = WORDS("parallel", percentage=strong, limit=STRONG, n_outliers=n_outliers)
+    text = WORDING("parallel", percentage=strong, limit=STRONG, n_outliers=n_outliers)
     return Result(
         metrics=(
             Metric("size", "Mean absolute cosine of two dimensions", total / n_pairs),
@@ -123,14 +124,14 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="similarity_of_patches",
-    answer=Headline("size", *WORDS.headline("size")),
+    answer=Headline("size", *WORDING.headline("size")),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix"),
+            *WORDING.figure("matrix"),
             draw,
             python=(
                 'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'

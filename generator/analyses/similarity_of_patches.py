@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import ceil
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, AxesImage, Figure
 from generator.figures.panels import colour_bar, image, panels, wrapped
-from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
+from generator.figures.scene import Panel, Rule, add
+from generator.figures.style import DIVERGING, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import (
     Array,
     Floats,
@@ -33,7 +35,7 @@ from generator.numerics.arrays import (
     shrink,
 )
 
-WORDS = Wording("similarity_of_patches")
+WORDING = Wording("analyses/similarity_of_patches.md.jinja")
 # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has
 # more than two tables.
 MOST_TILES = 14
@@ -128,9 +130,9 @@ def _findings(anisotropy: float | None) -> Iterator[Finding]:
     if anisotropy is None:
         return
     if abs(anisotropy) < UNEVEN:
-        yield Finding(WORDS("even"), ("anisotropy",), 0.2)
+        yield Finding(WORDING("even"), ("anisotropy",), 0.2)
     else:
-        yield Finding(WORDS("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
+        yield Finding(WORDING("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
 
 
 def draw(results: Results) -> Figure:
@@ -162,8 +164,8 @@ def _draw_mosaic(axes: Axes, result: Result, n_images: int) -> AxesImage:
     tiles = result.derived["tiles"][::every, ::every]
     side = max(int(np.sqrt(PIXELS / n_images / (tiles.shape[0] * tiles.shape[1]))), 1)
     small = [[shrink(tile, side, side) for tile in line] for line in tiles]
-    picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, n_images=n_images)
-    picture.set_label(MOSAIC)
+    panel = Panel("", np.block(small), is_exact=True)
+    picture = image(axes, panel, (-1.0, 1.0), DIVERGING, n_images=n_images)
     axes.set_box_aspect(_aspect(result))
     _edges(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
     _edges(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])
@@ -171,16 +173,14 @@ def _draw_mosaic(axes: Axes, result: Result, n_images: int) -> AxesImage:
     return picture
 
 
-def _edges(axes: Axes, which: str, patches: Array, side: int) -> None:
+def _edges(axes: Axes, which: Literal["x", "y"], patches: Array, side: int) -> None:
     """Draw lines in the colour of the page between tiles, and label some tiles with the index of
     their patch.
 
     patches: (n_tiles,), int; side: pixels of a tile
     """
     for index in range(1, patches.size):
-        (axes.axvline if which == "x" else axes.axhline)(
-            index * side - 0.5, color=PAPER, linewidth=1.1
-        )
+        add(axes, Rule(which, index * side - 0.5, colour=PAPER, width=1.1))
     labelled = range(0, patches.size, ceil(patches.size / MOST_TICKS))
     set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
     set_ticks(
@@ -195,14 +195,14 @@ ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
     after="seams",
-    answer=Headline("across", *WORDS.headline("across")),
+    answer=Headline("across", *WORDING.headline("across")),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},
     figures=(
         FigureSpec(
             "mosaic",
-            *WORDS.figure("mosaic"),
+            *WORDING.figure("mosaic"),
             draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

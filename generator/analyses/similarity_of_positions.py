@@ -28,7 +28,7 @@ from generator.numerics.arrays import (
     off_diagonal,
 )
 
-WORDS = Wording("similarity_of_positions")
+WORDING = Wording("analyses/similarity_of_positions.md.jinja")
 APART = 0.1  # A difference of cosines from here on is worth a sentence.
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 
@@ -73,11 +73,11 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
 
 def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator[Finding]:
     if n_positions > MOST_POSITIONS:
-        yield Finding(WORDS("first_only", most=MOST_POSITIONS, n=n_positions), ("mean",))
+        yield Finding(WORDING("first_only", most=MOST_POSITIONS, n=n_positions), ("mean",))
     if adjacent is None:
         return
     are_apart = abs(adjacent - mean) > APART
-    text = WORDS("neighbours", adjacent=adjacent, mean=mean, are_apart=are_apart)
+    text = WORDING("neighbours", adjacent=adjacent, mean=mean, are_apart=are_apart)
     yield Finding(text, ("adjacent", "mean"), 0.4 if are_apart else 0.5)
 
 
@@ -85,14 +85,14 @@ ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
     after="spectrum",
-    headlines=(Headline("adjacent", *WORDS.headline("adjacent")),),
+    headlines=(Headline("adjacent", *WORDING.headline("adjacent")),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix"),
+            *WORDING.figure("matrix"),
             Images(
                 "cosines",
                 (-1.0, 1.0),

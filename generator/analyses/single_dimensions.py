@@ -30,7 +30,7 @@ from generator.numerics.arrays import (
     row_norms,
 )
 
-WORDS = Wording("single_dimensions")
+WORDING = Wording("analyses/single_dimensions.md.jinja")
 COUNT = 12
 FILLED = 0.45  # of the distance between baselines: half the height of a line
 # Shares of the variance, and speeds, closer than this are equal, so that the choice is the same on
@@ -98,9 +98,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 def _findings(ratio: float) -> Iterator[Finding]:
     if ratio < 0.3:
-        yield Finding(WORDS("smooth", roughness=ratio), ("roughness",), 0.3)
+        yield Finding(WORDING("smooth", roughness=ratio), ("roughness",), 0.3)
     if ratio > 1.0:
-        yield Finding(WORDS("rough", roughness=ratio), ("roughness",), 0.4)
+        yield Finding(WORDING("rough", roughness=ratio), ("roughness",), 0.4)
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:
@@ -183,14 +183,14 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="see",
     after="vector_norms",
-    answer=Headline("roughness", *WORDS.headline("roughness")),
+    answer=Headline("roughness", *WORDING.headline("roughness")),
     forms=(PositionTable,),
     compute=compute,
     derived={"curves": curves},
     figures=(
         FigureSpec(
             "curves",
-            *WORDS.figure("curves"),
+            *WORDING.figure("curves"),
             draw,
             python=('plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])'),
         ),

@@ -1,7 +1,7 @@
 """Vectors of single positions, with a word vector for comparison."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
 from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import panels
+from generator.figures.scene import Line, add
 from generator.figures.style import INK, SERIES
-from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
+from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 
-WORDS = Wording("single_positions")
+WORDING = Wording("analyses/single_positions.md.jinja")
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
@@ -34,17 +35,6 @@ COLUMNS, HEIGHT, TITLE = 3, 1.6, 9.0  # of panels; inches of one; size of the fo
 TICKS = 3  # at most, of a vertical axis, less one
 # Percentiles of all values drawn, at which the panels end, and the share of their range beyond.
 SHOWN, ROOM = (1.0, 99.0), 0.06
-
-
-@dataclass(frozen=True)
-class VectorLine:
-    """A vector, or the part of it in the dimensions x, as a line. x, y: (n_points,)"""
-
-    name: str
-    x: Array
-    y: Floats
-    colour: str
-    width: float
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -72,12 +62,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
         )
     sentence = subject.input.sentence
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
-    words = sentence.words * subject.input.word_scale
-    ratio = rms / root_mean_square(words)
+    word_vectors = sentence.word_vectors * subject.input.word_scale
+    ratio = rms / root_mean_square(word_vectors)
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
-        arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
-        findings=(Finding(WORDS("size", ratio=ratio), ("word_ratio",), 0.3),),
+        arrays={**arrays, "word": word_vectors[index], "token": np.array(sentence.tokens[index])},
+        findings=(Finding(WORDING("size", ratio=ratio), ("word_ratio",), 0.3),),
         derived=derived,
     )
 
@@ -90,12 +80,12 @@ def shown(form: PositionTable, arrays: Arrays) -> Floats:
 def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str | None:
     if subject.input is None:
         return subject.no_input
-    words = subject.input.sentence.words
-    if words.shape[1] != d_model:
-        return f"word vectors have {words.shape[1]} dimensions, position vectors {d_model}"
-    if not np.all(np.isfinite(words)):
+    word_vectors = subject.input.sentence.word_vectors
+    if word_vectors.shape[1] != d_model:
+        return f"word vectors have {word_vectors.shape[1]} dimensions, position vectors {d_model}"
+    if not np.all(np.isfinite(word_vectors)):
         return "word vectors of the sentence have values that are NaN or infinite"
-    return None if np.any(words) else "all word vectors of the sentence are zero"
+    return None if np.any(word_vectors) else "all word vectors of the sentence are zero"
 
 
 def draw(results: Results) -> Figure:
@@ -109,10 +99,12 @@ def draw(results: Results) -> Figure:
     ]
     figure, axes = panels(len(drawn), columns=COLUMNS, height=HEIGHT)
     named: set[str] = set()
+    values: list[Floats] = []
     for index, (ax, (label, result, place)) in enumerate(zip(axes, drawn, strict=True)):
         for line in _lines(label, result, place, label.title if len(results) > 1 else ""):
             shown = hidden(line.name) if line.name in named else line.name  # Once in the legend.
-            ax.plot(line.x, line.y, color=line.colour, label=shown, linewidth=line.width)
+            add(ax, replace(line, name=shown))
+            values.append(np.asarray(line.y))
             named.add(line.name)
         ax.set_title(f"position {result.arrays['positions'][place]}", fontsize=TITLE)
         ax.margins(x=0.01)
@@ -121,9 +113,7 @@ def draw(results: Results) -> Figure:
             xlabel="dimension" if index + COLUMNS >= len(drawn) else None,
             ylabel="value" if index % COLUMNS == 0 else None,
         )
-    low, high = np.percentile(
-        np.concatenate([line.get_ydata() for ax in axes for line in ax.lines]), SHOWN
-    )
+    low, high = np.percentile(np.concatenate(values), SHOWN)
     edge = ROOM * (high - low) or 1.0
     for ax in axes:
         ax.set_ylim(low - edge, high + edge)
@@ -131,21 +121,20 @@ def draw(results: Results) -> Figure:
     return figure
 
 
-def _lines(label: Label, result: Result, place: int, title: str) -> Iterator[VectorLine]:
+def _lines(label: Label, result: Result, place: int, title: str) -> Iterator[Line]:
     """The lines of a panel, from the lowest. title: of the encoding, "" where there is one alone"""
     arrays, vector = result.arrays, result.derived["vectors"][place]
     if "word" in arrays:
         word = f"word “{arrays['token']:.{LONGEST_TOKEN}}”"
-        yield VectorLine(word, np.arange(vector.size), arrays["word"], INK, 0.7)
+        yield Line(np.arange(vector.size), arrays["word"], colour=INK, width=0.7, name=word)
     if "is_cosine" not in arrays:
-        yield VectorLine(
-            title or "position vector", np.arange(vector.size), vector, label.colour, 0.9
-        )
+        name = title or "position vector"
+        yield Line(np.arange(vector.size), vector, colour=label.colour, width=0.9, name=name)
         return
     other = next(colour for colour in SERIES[1::-1] if colour != label.colour)
     for wave, colour in (("sines", label.colour), ("cosines", other)):
         of = np.flatnonzero(arrays["is_cosine"] == (wave == "cosines"))
-        yield VectorLine(f"{title} {wave}".strip(), of, vector[of], colour, 0.9)
+        yield Line(of, vector[of], colour=colour, width=0.9, name=f"{title} {wave}".strip())
 
 
 def _summary(result: Result) -> dict[str, Any]:
@@ -162,7 +151,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="see",
     after="whole_table",
-    answer=Headline("word_ratio", *WORDS.headline("word_ratio")),
+    answer=Headline("word_ratio", *WORDING.headline("word_ratio")),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -170,7 +159,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines", _summary),
+            *WORDING.figure("lines", _summary),
             draw,
             python=('plt.plot(vectors[arrays["single_positions.positions"]].T)'),
         ),

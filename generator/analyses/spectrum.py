@@ -20,14 +20,12 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes
 from generator.figures.charts import Curves
-from generator.figures.lines import Dash
-from generator.figures.style import ASIDE, MUTED
+from generator.figures.scene import Band, Dash, Line, Rule
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import plural
 
-WORDS = Wording("spectrum")
+WORDING = Wording("analyses/spectrum.md.jinja")
 FEWEST = 16
 SEED = 0
 # The slowest tenth of the frequencies; in a shuffled table it holds about a tenth of the energy.
@@ -191,15 +189,15 @@ def _findings(
     if peak_periods.size:
         named = peak_periods[:MOST_NAMED].tolist()
         n_more = peak_periods.size - len(named)
-        text = WORDS("peaks", periods=named, n_more=n_more, n_outliers=n)
+        text = WORDING("peaks", periods=named, n_more=n_more, n_outliers=n)
         yield Finding(text, ("peaks",), 0.6, spots=spots)
     slow, control = shares
     energy = {"share": slow, "control": control, "period": period, "n_outliers": n}
     rests_on = ("slow", "slow_control", "slow_period")
     if slow >= MOSTLY:
-        yield Finding(WORDS("change_slowly", **energy), rests_on, 0.4)
+        yield Finding(WORDING("change_slowly", **energy), rests_on, 0.4)
     elif slow <= HARDLY:
-        yield Finding(WORDS("hardly_change_slowly", **energy), rests_on, 0.5)
+        yield Finding(WORDING("hardly_change_slowly", **energy), rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:
@@ -207,29 +205,23 @@ def spectrum_of(result: Result) -> tuple[Array, Array]:
     return result.arrays["periods"], result.arrays["mean"]
 
 
-def _quartiles(axes: Axes, label: Label, result: Result, _: int) -> None:
+def _quartiles(label: Label, result: Result, _: int) -> tuple[Band]:
     periods, (low, high) = result.arrays["periods"], result.arrays["quartiles"]
-    axes.fill_between(periods, low, high, color=label.colour, alpha=0.16, linewidth=0)
+    return (Band(periods, low, high, colour=label.colour, alpha=0.16),)
 
 
-def _control_and_peaks(axes: Axes, label: Label, result: Result, dash: Dash) -> None:
+def _control_and_peaks(label: Label, result: Result, dash: Dash) -> Iterator[Line]:
     periods, mean = spectrum_of(result)
-    axes.plot(
-        periods,
-        result.arrays["control"],
-        color=label.colour,
-        linestyle=dash,
-        linewidth=0.5,
-        alpha=0.6,
-        label=f"_{label.title}, shuffled",
-    )
+    style: dict[str, Any] = {"dash": dash, "width": 0.5, "alpha": 0.6}
+    name = f"_{label.title}, shuffled"
+    yield Line(periods, result.arrays["control"], colour=label.colour, name=name, **style)
     is_peak = np.isin(periods, result.arrays["peaks"])
-    style: dict[str, Any] = {"color": label.colour, "markersize": 3.5, "label": ASIDE}
-    axes.plot(periods[is_peak], mean[is_peak], "o", **style)
+    style = {"marker": "o", "size": 3.5, "is_joined": False, "is_aside": True}
+    yield Line(periods[is_peak], mean[is_peak], colour=label.colour, **style)
 
 
-def _fastest(axes: Axes, _: Results) -> None:
-    axes.axvline(2.0, color=MUTED, linewidth=0.6)
+def _fastest(_: Results) -> tuple[Rule]:
+    return (Rule("x", 2.0),)
 
 
 def _limits(results: Results) -> tuple[float, float]:
@@ -244,7 +236,7 @@ AMPLITUDES = Curves(
     log="x",
     ylim=_limits,
     height=3.6,
-    style={"linewidth": 1.0},
+    style={"width": 1.0},
     ascending=False,
     below=_quartiles,
     above=_control_and_peaks,
@@ -256,14 +248,14 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", *WORDS.headline("slow")),
+    answer=Headline("slow", *WORDING.headline("slow")),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
             "periods",
-            *WORDS.figure("periods"),
+            *WORDING.figure("periods"),
             AMPLITUDES,
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'
@@ -280,5 +272,5 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
-    overlay=AMPLITUDES.overlay(WORDS("overlay_how_to_read")),
+    overlay=AMPLITUDES.overlay(WORDING("overlay_how_to_read")),
 )

@@ -20,7 +20,7 @@ from generator.figures.charts import Curves
 from generator.numerics.arrays import Array, finite
 from generator.text import rounded
 
-WORDS = Wording("temperature_by_position")
+WORDING = Wording("analyses/temperature_by_position.md.jinja")
 N_POINTS = 1201
 
 
@@ -81,8 +81,8 @@ def _first_above(form: Temperature) -> float | None:
 def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
-        return Finding(WORDS("stays", context=form.n_positions), rests_on, 0.3)
-    text = WORDS("grows", first=first, last=last, context=form.n_positions)
+        return Finding(WORDING("stays", context=form.n_positions), rests_on, 0.3)
+    text = WORDING("grows", first=first, last=last, context=form.n_positions)
     places = np.array([first, form.n_positions - 1.0])
     spots = tuple(
         Spot("factor", place + 1.0, value)
@@ -105,7 +105,7 @@ FACTORS = Curves(
     y="factor on the logits",
     log="x",
     style={"drawstyle": "steps-post"},
-    last=_limits,
+    finish=_limits,
 )
 
 
@@ -113,13 +113,13 @@ ANALYSIS = Analysis(
     key="temperature_by_position",
     stage="see",
     after="weight_of_the_sinks",
-    answer=Headline("last", *WORDS.headline("last")),
+    answer=Headline("last", *WORDING.headline("last")),
     forms=(Temperature,),
     compute=compute,
     figures=(
         FigureSpec(
             "factor",
-            *WORDS.figure("factor"),
+            *WORDING.figure("factor"),
             FACTORS,
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '

@@ -19,12 +19,13 @@ from generator.contracts.oracles import GPT2, NORMS, array, metrics, paper_sinus
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.charts import Curves, Rule, diagonal
+from generator.figures.charts import Curves, diagonal
+from generator.figures.scene import Rule
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
 
-WORDS = Wording("vector_norms")
+WORDING = Wording("analyses/vector_norms.md.jinja")
 TOP = 3.0  # median norms; the upper limit of the figure on every page
 # Share of random tables in which any norm may be called unusual; the median deviation of few norms
 # scatters by about this over their number.
@@ -129,7 +130,7 @@ def spread(norms: Floats) -> float:
 def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        text = WORDS("alike", norm=median)
+        text = WORDING("alike", norm=median)
         yield Finding(text, ("median", "longest", "shortest"), 0.3)
         return
     if out is None or not median:
@@ -139,7 +140,7 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
         return
     farthest = _farthest(norms, out)
     times = norms[farthest] / median
-    text = WORDS("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
+    text = WORDING("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
     yield Finding(
@@ -169,7 +170,7 @@ def _half(columns: Floats) -> tuple[int, Floats]:
 def _of_dimensions(half: int, share: Floats, n_outliers: int) -> Iterator[Finding]:
     if share.size < 16 or half > FEW * share.size:
         return
-    text = WORDS("few_hold_half", half=half, n_dimensions=share.size, n_outliers=n_outliers)
+    text = WORDING("few_hold_half", half=half, n_dimensions=share.size, n_outliers=n_outliers)
     at = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
     # The figure shows the whole table.
     yield Finding(text, ("half",), 0.7, spots=() if n_outliers else (at,))
@@ -181,7 +182,7 @@ NORMS_BY_POSITION = Curves(
     y="norm ÷ median norm",
     ylim=(0.0, TOP),
     rules=(Rule("y", 1.0),),
-    style={"linewidth": 1.0},
+    style={"width": 1.0},
     beyond=True,
 )
 ENERGY_BY_DIMENSIONS = Curves(
@@ -191,7 +192,7 @@ ENERGY_BY_DIMENSIONS = Curves(
     xlim=(0.0, 100.0),
     ylim=(0.0, 101.0),
     grid="both",
-    first=diagonal(0.6),
+    rules=(diagonal(0.6),),
 )
 
 
@@ -200,7 +201,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="single_positions",
-    headlines=(Headline("spread", *WORDS.headline("spread")),),
+    headlines=(Headline("spread", *WORDING.headline("spread")),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -208,7 +209,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDS.figure("lines"),
+            *WORDING.figure("lines"),
             NORMS_BY_POSITION,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             overlays=True,
@@ -216,7 +217,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "energy",
-            *WORDS.figure("energy"),
+            *WORDING.figure("energy"),
             ENERGY_BY_DIMENSIONS,
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"
@@ -241,5 +242,5 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=NORMS_BY_POSITION.overlay(WORDS("overlay_how_to_read")),
+    overlay=NORMS_BY_POSITION.overlay(WORDING("overlay_how_to_read")),
 )

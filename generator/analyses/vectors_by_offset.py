@@ -19,8 +19,9 @@ from generator.contracts.wording import Wording
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
-from generator.figures.charts import Curves, Rule, of_arrays
-from generator.figures.panels import Panel, image_panels
+from generator.figures.charts import Curves, of_arrays
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel, Rule
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
     Floats,
@@ -31,7 +32,7 @@ from generator.numerics.arrays import (
     row_norms,
 )
 
-WORDS = Wording("vectors_by_offset")
+WORDING = Wording("analyses/vectors_by_offset.md.jinja")
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 
 
@@ -96,22 +97,24 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> Iterator[Finding]:
     if adjacent is not None:
         are_alike = abs(adjacent - mean) <= ALIKE
-        text = WORDS("neighbours", adjacent=adjacent, mean=mean, are_alike=are_alike)
+        text = WORDING("neighbours", adjacent=adjacent, mean=mean, are_alike=are_alike)
         yield Finding(text, ("adjacent", "mean"), 0.4)
     if sides is not None:
-        text = WORDS("opposites", sides=sides, are_alike=sides > 1.0 - ALIKE)
+        text = WORDING("opposites", sides=sides, are_alike=sides > 1.0 - ALIKE)
         yield Finding(text, ("sides",), 0.5)
 
 
 def draw_matrix(results: Results) -> Figure:
     """Cosine matrices over offsets side by side."""
-    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
+    ends = [result.arrays["offsets"][[0, -1]] + (-0.5, 0.5) for result in results.values()]
+    images = [
+        Panel(label.title, result.arrays["cosines"], extent=(first, last, last, first))
+        for (label, result), (first, last) in zip(results.items(), ends, strict=True)
+    ]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")
     figure = image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
     # The last axes hold the scale.
-    for axes, result in zip(figure.axes, results.values(), strict=False):
-        first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
-        axes.images[0].set_extent((first, last, last, first))
+    for axes, (first, last) in zip(figure.axes, ends, strict=False):
         axes.set(xlim=(first, last), ylim=(last, first))
     return figure
 
@@ -135,13 +138,13 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", *WORDS.headline("sides")),
+    answer=Headline("sides", *WORDING.headline("sides")),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "matrix",
-            *WORDS.figure("matrix"),
+            *WORDING.figure("matrix"),
             draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
@@ -149,7 +152,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "similarity",
-            *WORDS.figure("similarity"),
+            *WORDING.figure("similarity"),
             BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
@@ -158,7 +161,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "norms",
-            *WORDS.figure("norms"),
+            *WORDING.figure("norms"),
             replace(
                 BY_OFFSET,
                 points=of_arrays("offsets", "norms"),

@@ -1,6 +1,7 @@
 """Attention sinks: their logits, and the weight that they take from the keys."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,12 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
-from generator.figures.canvas import Axes
-from generator.figures.charts import Curves, Images, Rule
-from generator.figures.lines import DOTTED
+from generator.figures.charts import Curves, Images
+from generator.figures.scene import DOTTED, Band, Rule
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 
-WORDS = Wording("weight_of_the_sinks")
+WORDING = Wording("analyses/weight_of_the_sinks.md.jinja")
 KEYS = 128  # as in gpt-oss, whose layers with a window see as many
 MOST_KEYS, N_POINTS = 6, 121  # A power of ten, and points of the curves.
 LIMIT = 6.0  # logit, of the colours; e^6 is as much as 403 keys
@@ -47,7 +47,7 @@ def compute(subject: Subject[Sinks]) -> Result:
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
     spot = Spot("logits", float(head), float(form.layers[layer]))
-    text = WORDS(
+    text = WORDING(
         "give",
         n_keys=KEYS,
         n_half=n_half,
@@ -100,13 +100,12 @@ def median_by_keys(result: Result) -> tuple[Array, Array]:
     return result.arrays["keys"], result.arrays["shares"][2]
 
 
-def _all_heads(axes: Axes, label: Label, result: Result, count: int) -> None:
+def _all_heads(label: Label, result: Result, count: int) -> Iterator[Band]:
     """Bands of the heads of a single checkpoint."""
     keys, (low, lower, _, upper, high) = result.arrays["keys"], result.arrays["shares"]
-    style: dict[str, Any] = {"color": label.colour, "linewidth": 0}
     if count == 1:
-        axes.fill_between(keys, low, high, alpha=0.15, label="all heads", **style)
-        axes.fill_between(keys, lower, upper, alpha=0.35, label="middle half", **style)
+        yield Band(keys, low, high, colour=label.colour, alpha=0.15, name="all heads")
+        yield Band(keys, lower, upper, colour=label.colour, alpha=0.35, name="middle half")
 
 
 def _medians(result: Result) -> dict[str, Any]:
@@ -119,13 +118,13 @@ ANALYSIS = Analysis(
     key="weight_of_the_sinks",
     stage="see",
     after="reach_of_the_convolution",
-    answer=Headline("share", *WORDS.headline("share")),
+    answer=Headline("share", *WORDING.headline("share")),
     forms=(Sinks,),
     compute=compute,
     figures=(
         FigureSpec(
             "logits",
-            *WORDS.figure("logits"),
+            *WORDING.figure("logits"),
             Images(
                 _of_every_layer,
                 (-LIMIT, LIMIT),
@@ -139,7 +138,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "shares",
-            *WORDS.figure("shares", _medians),
+            *WORDING.figure("shares", _medians),
             Curves(
                 median_by_keys,
                 x="number of keys",
@@ -148,7 +147,7 @@ ANALYSIS = Analysis(
                 xlim=(1.0, 10.0**MOST_KEYS),
                 ylim=(0.0, 1.02),
                 height=3.4,
-                rules=(Rule("y", 0.5, 0.8, DOTTED),),
+                rules=(Rule("y", 0.5, width=0.8, dash=DOTTED),),
                 below=_all_heads,
             ),
             python=(

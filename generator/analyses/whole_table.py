@@ -21,7 +21,6 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable, SinusoidFormula
 from generator.figures.canvas import Figure
 from generator.figures.panels import (
-    PickedPanel,
     colour_bar,
     image,
     image_panels,
@@ -29,11 +28,12 @@ from generator.figures.panels import (
     ridges,
     wrapped,
 )
+from generator.figures.scene import PickedPanel, Rule, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
 
-WORDS = Wording("whole_table")
+WORDING = Wording("analyses/whole_table.md.jinja")
 LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
 N_WAVES = 4
 MARK = SERIES[2]  # Neither red nor blue, as the map is.
@@ -111,9 +111,9 @@ def _formula(arrays: Arrays) -> SinusoidFormula | None:
 
 def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterator[Finding]:
     if rms == 0.0:
-        yield Finding(WORDS("zero"), ("rms",), 1.0)
+        yield Finding(WORDING("zero"), ("rms",), 1.0)
     elif size >= 10.0 * rms:
-        text = WORDS(
+        text = WORDING(
             "stands_out", size=size, position=position, dimension=dimension, times=size / rms
         )
         yield Finding(text, ("largest", "rms", "peak"), 0.7)
@@ -122,28 +122,28 @@ def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterato
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
     """What the table lacks, the most telling first."""
     if structure.kind == "constant":
-        yield Finding(WORDS("constant", n_positions=n_positions), ("rms",), 1.0)
+        yield Finding(WORDING("constant", n_positions=n_positions), ("rms",), 1.0)
         return
     end = structure.tail
     if end:
-        text = WORDS("tail", first=end.start, last=n_positions - 1, kind=end.kind)
+        text = WORDING("tail", first=end.start, last=n_positions - 1, kind=end.kind)
         yield Finding(text, ("tail",), 1.0)
     if structure.kind == "random":
-        text = WORDS("untrained", last=end.start - 1 if end else None)
+        text = WORDING("untrained", last=end.start - 1 if end else None)
         yield Finding(text, ("rms",), 1.0)
     elif structure.kind == "unordered":
-        yield Finding(WORDS("unordered"), ("rms",), 1.0)
+        yield Finding(WORDING("unordered"), ("rms",), 1.0)
     yield from _of_rows(structure, n_positions)
 
 
 def _of_rows(structure: Structure, n_positions: int) -> Iterator[Finding]:
     """Zeros and copies."""
     if structure.zeros:
-        text = WORDS("zeros", positions=np.array(structure.zeros))
+        text = WORDING("zeros", positions=np.array(structure.zeros))
         yield Finding(text, ("rms",), 0.9)
     if structure.copy is not None:
         copy, first = structure.copy
-        text = WORDS(
+        text = WORDING(
             "copies", n_copies=structure.n_copies, n_positions=n_positions, copy=copy, first=first
         )
         yield Finding(text, ("rms",), 0.9)
@@ -182,7 +182,7 @@ def _with_waves(panel: PickedPanel, formula: SinusoidFormula) -> Figure:
     ridges(right, lines, [f"{dimension}" for dimension in dimensions], MARK, 2.4 * formula.scale)
     right.set(xlabel="position", ylabel="dimension")
     for dimension in dimensions:
-        left.axvline(dimension, color=MARK, linewidth=2.4)
+        add(left, Rule("x", dimension, colour=MARK, width=2.4))
     colour_bar(figure, picture, [left], "value")
     return figure
 
@@ -205,11 +205,11 @@ ANALYSIS = Analysis(
     after="anatomy_of_the_input",
     forms=(PositionTable,),
     compute=compute,
-    answer=Headline("peak", *WORDS.headline("peak")),
+    answer=Headline("peak", *WORDING.headline("peak")),
     figures=(
         FigureSpec(
             "heatmap",
-            *WORDS.figure("heatmap", _summary),
+            *WORDING.figure("heatmap", _summary),
             draw,
             python=('plt.imshow(vectors, aspect="auto", cmap="RdBu_r")'),
         ),

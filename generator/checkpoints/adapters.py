@@ -9,10 +9,10 @@ from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import unfit
 from generator.contracts import Checkpoint, Source
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 BASE, REVISION = "base_model_name_or_path", "revision"
 
 

@@ -22,7 +22,7 @@ with deferred():
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
-    from generator.site.history import changes, former_site, words
+    from generator.site.history import changes, former_site, sentences
 
 MOST_CHANGES = 10  # listed at the end of a build
 LIMITS = local_pool.Limits()
@@ -172,6 +172,6 @@ def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
         )
     )
     for change in found[:MOST_CHANGES]:
-        out.print(f"{'changed':>11}  {words.line(change)}")
+        out.print(f"{'changed':>11}  {sentences.line(change)}")
     if len(found) > MOST_CHANGES:
         out.print(f"{'':>11}  and {text.plural(len(found) - MOST_CHANGES, 'more change')}")

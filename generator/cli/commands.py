@@ -37,7 +37,7 @@ with deferred():
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, plan
     from generator.site import materials
-    from generator.site.history import changes, former_site, words
+    from generator.site.history import changes, former_site, sentences
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -239,10 +239,10 @@ def diff(
             *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
         )
     if markdown:
-        typer.echo(words.table(found) if found else "Nothing changed.")
+        typer.echo(sentences.table(found) if found else "Nothing changed.")
     else:
         for change in found:
-            out.print(words.line(change))
+            out.print(sentences.line(change))
         out.print(text.plural(len(found), "change"))
     raise typer.Exit(FAILED if found else OK)
 
@@ -258,9 +258,9 @@ def summary(
     """Print, in Markdown, what a build found and what changed since the published site."""
     with reporting_errors():
         built = former_site.atlas(output)
-        typer.echo(words.counts(built))
+        typer.echo(sentences.counts(built))
         if since is not None:
-            typer.echo(words.since(former_site.former(since), built))
+            typer.echo(sentences.since(former_site.former(since), built))
 
 
 @app.command()

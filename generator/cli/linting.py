@@ -128,9 +128,9 @@ def _sarif(found: Found) -> dict[str, Any]:
     rules = [
         {
             "id": rule.key,
-            "shortDescription": {"text": rule.words("title")},
-            "fullDescription": {"text": rule.words("looks_for")},
-            "help": {"text": f"{rule.words('why')} {rule.words('mend')}"},
+            "shortDescription": {"text": rule.wording("title")},
+            "fullDescription": {"text": rule.wording("looks_for")},
+            "help": {"text": f"{rule.wording('why')} {rule.wording('mend')}"},
         }
         for rule in linter.all_rules()
     ]

@@ -15,7 +15,7 @@ from generator.contracts.oracle import Oracle
 from generator.contracts.record import Record
 from generator.contracts.resolved import Resolved
 from generator.contracts.runs import Run, Series
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import ActsIn, Form
 from generator.numerics.arrays import Array, Floats
 
@@ -466,24 +466,24 @@ class Scheme:
     paper: str = ""
 
     @property
-    def words(self) -> Words:
+    def wording(self) -> Wording:
         """The texts and sentences of its template."""
-        return Words(f"schemes/{self.key}.md.jinja")
+        return Wording(f"schemes/{self.key}.md.jinja")
 
     @cached_property
     def title(self) -> str:
         """Its title."""
-        return self.words("title")
+        return self.wording("title")
 
     @cached_property
     def summary(self) -> str:
         """What it does, in a sentence."""
-        return self.words("summary")
+        return self.wording("summary")
 
     @cached_property
     def looked_for(self) -> str:
         """Completes the sentence “none found; looked for …”."""
-        return self.words("looked_for")
+        return self.wording("looked_for")
 
     @property
     def year(self) -> int | None:

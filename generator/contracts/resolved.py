@@ -66,5 +66,7 @@ class Resolved:
         return next((one.config.family for one in self.stacks_of(part)[::-1]), self.given.family)
 
     def default_of(self, part: str) -> str:
-        """The config class whose defaults that stack has; "" without one."""
-        return (self.stacks_of(part) or self.stacks[:1])[-1].default_of
+        """The config class of that family, whose defaults its settings have; "" without one."""
+        is_translated = self.readable.family != self.given.family
+        whole = () if is_translated else self.stacks[:1]
+        return next((one.default_of for one in (self.stacks_of(part) or whole)[::-1]), "")

@@ -11,7 +11,7 @@ from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.checkpoints import Scope
 from generator.contracts.oracle import Oracle
 from generator.contracts.subjects import FormT, Subject, subject_of
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form
 from generator.numerics.arrays import Array
 
@@ -321,24 +321,24 @@ class Analysis:
     sentence: Callable[[Results], str] = lambda _: ""
 
     @property
-    def words(self) -> Words:
+    def wording(self) -> Wording:
         """The texts and sentences of its template."""
-        return Words(f"analyses/{self.key}.md.jinja")
+        return Wording(f"analyses/{self.key}.md.jinja")
 
     @cached_property
     def title(self) -> str:
         """Its title."""
-        return self.words("title")
+        return self.wording("title")
 
     @cached_property
     def question(self) -> str:
         """What it asks."""
-        return self.words("question")
+        return self.wording("question")
 
     @cached_property
     def source(self) -> str:
         """What its measures are from."""
-        return self.words("source")
+        return self.wording("source")
 
     @property
     def answering(self) -> Headline | None:

@@ -8,7 +8,7 @@ from generator.contracts.checkpoints import Encoding, Files
 from generator.contracts.layer_map import Layer
 from generator.contracts.model_config import Json
 from generator.contracts.record import Record
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form
 
 # Of an error, a program computes other angles than the maker meant.
@@ -64,8 +64,8 @@ class Rule:
     find: Callable[[Examined], Iterator[tuple[str, Json]]]
 
     @property
-    def words(self) -> Words:
+    def wording(self) -> Wording:
         """Its title, what it looks for, why, how to mend that, an example with its thread, and a
         sentence for each kind.
         """
-        return Words(f"rules/{self.key.replace('-', '_')}.md.jinja")
+        return Wording(f"rules/{self.key.replace('-', '_')}.md.jinja")

@@ -23,13 +23,13 @@ class LayerNorm:
 class Sentence:
     """A tokenised sentence.
 
-    reserved: whether a token is a special one; words: (n_tokens, d_model), word embeddings
+    reserved: whether a token is a special one; word_vectors: (n_tokens, d_model), word embeddings
     """
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     reserved: tuple[bool, ...]
-    words: Floats
+    word_vectors: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +73,16 @@ class InputLayer:
 class Subject(Generic[FormT_co]):
     """Input of an analysis.
 
-    no_input: why input is None; no_words: why words is None
-    words: (n_words, d_model), all word embeddings, for checkpoints with the option ``words``
+    no_input: why input is None; no_word_vectors: why word_vectors is None
+    word_vectors: (n_words, d_model), all word embeddings, for checkpoints with the option ``words``
     family: the model's family, as its config names it; "" where that is unknown
     """
 
     encoding: Encoding[FormT_co]
     input: InputLayer | None = None
     no_input: str = ""
-    words: Floats | None = None
-    no_words: str = "its positions are not word positions"
+    word_vectors: Floats | None = None
+    no_word_vectors: str = "its positions are not word positions"
     family: str = ""
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from generator import PACKAGE
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.contracts import Checkpoint, Files, Json
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-WORDS = Words("words/models.jinja")
+WORDING = Wording("wording/models.jinja")
 FOLDER = PACKAGE / "encyclopedia/models"
 SHOWN = 12  # digits of a commit
 
@@ -77,7 +77,7 @@ def config_of(checkpoint: Checkpoint) -> tuple[Files, str] | None:
     """The published config of a checkpoint with the id of a model, and where it is from."""
     if (model := known_model(checkpoint.place)) is None:
         return None
-    mark = (WORDS("unchecked"),) if model.is_from_knowledge else ()
+    mark = (WORDING("unchecked"),) if model.is_from_knowledge else ()
     return model.files, "; ".join((*mark, model.source))
 
 

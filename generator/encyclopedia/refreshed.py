@@ -16,14 +16,14 @@ from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.model.keys import SIZE_NAMES, concerns_position, dotted, leaves
 from generator.checkpoints.model.kv_cache import type_of_cache
 from generator.contracts import Json, ModelConfig
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encyclopedia.known_models import file_of
 from generator.errors import RowError
 from generator.reading.comparison import Side, compared
-from generator.site.history.words import cell
+from generator.site.history.sentences import cell
 from generator.text import short
 
-WORDS = Words("words/refreshed.jinja")
+WORDING = Wording("wording/refreshed.jinja")
 FILE, SOURCE = "config.json", "config.json on the Hub"
 SECONDS = 60.0  # that all requests for a model may take
 LONGEST = 200  # characters of a value in the table
@@ -116,12 +116,12 @@ def relevant(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] 
 def table(changed: Sequence[Refreshed]) -> str:
     """What changed, as a table in Markdown with a line on its columns."""
     rows = [
-        f"| {cell(model.id)} | {cell(' '.join(model.position) or WORDS('same'))}"
-        f" | {cell('; '.join(model.settings) or WORDS('same'))} |"
+        f"| {cell(model.id)} | {cell(' '.join(model.position) or WORDING('same'))}"
+        f" | {cell('; '.join(model.settings) or WORDING('same'))} |"
         for model in changed
     ]
-    lines = [WORDS("head"), "| --- | --- | --- |", *rows, "", WORDS("columns")]
-    return "\n".join(lines) if changed else WORDS("nothing")
+    lines = [WORDING("head"), "| --- | --- | --- |", *rows, "", WORDING("columns")]
+    return "\n".join(lines) if changed else WORDING("nothing")
 
 
 def _position(hub_id: str, former: Json, config: Json, is_stated: bool) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _position(hub_id: str, former: Json, config: Json, is_stated: bool) -> Itera
         one, other = (Side.of("AB"[i], ConfigAlone(settings, hub_id))
                       for i, settings in enumerate((former, config)))  # fmt: skip
     except RowError as error:
-        yield WORDS("unread", reason=str(error))
+        yield WORDING("unread", reason=str(error))
         return
     found, before = compared(one, other), compared(one, replace(one, name="B"))
     yield from (difference.text for difference in found.differences)
@@ -140,13 +140,13 @@ def _position(hub_id: str, former: Json, config: Json, is_stated: bool) -> Itera
     known = {*before.untold, *before.notes}
     yield from (text for text in (*found.untold, *found.notes) if text not in known)
     if is_stated and any(difference.kind != "context" for difference in found.differences):
-        yield WORDS("stated")
+        yield WORDING("stated")
 
 
 def _settings(former: Json, config: Json) -> Iterator[str]:
     sides = dict(leaves(former)), dict(leaves(config))
     for path in dict.fromkeys((*sides[0], *sides[1])):
-        given = [side.get(path, WORDS("absent")) for side in sides]
+        given = [side.get(path, WORDING("absent")) for side in sides]
         if given[0] != given[1]:
             one, other = (short(json.dumps(value).strip('"'), LONGEST) for value in given)
             yield f"{dotted(path)}: {one} → {other}"

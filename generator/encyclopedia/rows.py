@@ -8,17 +8,17 @@ from typing import Any, get_args
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Mixer
-from generator.contracts.words import Words
-from generator.site.data.sources import HUB
+from generator.contracts.wording import Wording
 from generator.text import significant
 
-WORDS = Words("words/models.jinja")
+WORDING = Wording("wording/models.jinja")
 KEY = "models"  # Of the guest.
-LAYERS = Words("words/layers.jinja")
+LAYERS = Wording("wording/layers.jinja")
 UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes
 # of a few are no sample of a year.
 FEWEST_OF_A_YEAR = 10
+HUB = "https://huggingface.co"
 AT_POSITION = "models/position.html#model="
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet
@@ -163,18 +163,18 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
     months = str(model["month"] or "")
-    known = WORDS("unchecked_short") if model["from_knowledge"] else ""
+    known = WORDING("unchecked_short") if model["from_knowledge"] else ""
     cells = (
         ModelCell(
             name,
             address=page_of(model["id"], ".html"),
             hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
-            title=WORDS("unchecked") if known else "",
+            title=WORDING("unchecked") if known else "",
         ),
         ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
         _context(model),
         ModelCell(_position(model, titles)),
-        ModelCell(WORDS("mixing", model=model), model["layers"] or None, hint=_check(model)),
+        ModelCell(WORDING("mixing", model=model), model["layers"] or None, hint=_check(model)),
         ModelCell(
             "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
             max(bases, default=None),
@@ -209,7 +209,7 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
     limits = [KINDS[one["kind"]] for one in model["limits"]] or _unlimited(model)
     given: dict[str, Iterable[Any]] = {
         "scheme": schemes,
-        "kind": [*kinds, *(WORDS(f"kind_{name}") for name, is_so in further.items() if is_so)],
+        "kind": [*kinds, *(WORDING(f"kind_{name}") for name, is_so in further.items() if is_so)],
         "limits": limits,
         "base": [one["base"] for one in model["rotations"]],
         "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
@@ -220,8 +220,8 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
         "parameters": [model["parameters"]],
         "year": [(model["month"] or "")[:4]],
         "maker": [model["maker"]],
-        "input": [WORDS(f"input_{name}") for name in model["inputs"]],
-        "config": [WORDS("of_knowledge" if model["from_knowledge"] else "of_copy")],
+        "input": [WORDING(f"input_{name}") for name in model["inputs"]],
+        "config": [WORDING("of_knowledge" if model["from_knowledge"] else "of_copy")],
     }
     return {
         name: tuple(dict.fromkeys(_plain(value) for value in values if value not in (None, "")))
@@ -249,7 +249,7 @@ def _cache_bytes(model: Json) -> ModelCell:
 
 def _heads(model: Json) -> str:
     if any(one["latent"] for one in model["cache"] or ()):
-        return WORDS("latent")
+        return WORDING("latent")
     return str(model["heads_for_keys"] or UNKNOWN)
 
 
@@ -257,7 +257,7 @@ def _context(model: Json) -> ModelCell:
     """That of the config, or else of its config class, which is said."""
     value, by_default = model["context"], model["default_context"]
     if value is None and by_default is not None:
-        return ModelCell(f"{by_default:,}", by_default, hint=WORDS("by_default"))
+        return ModelCell(f"{by_default:,}", by_default, hint=WORDING("by_default"))
     return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value)
 
 
@@ -269,7 +269,7 @@ def _unlimited(model: Json) -> tuple[str, ...]:
 def _position(model: Json, titles: Mapping[str, str]) -> str:
     """What tells position, in words."""
     shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
-    return WORDS(
+    return WORDING(
         "position",
         schemes=[titles.get(key, key) for key in model["schemes"]],
         shares=[100 * share for share in shares if share < 1],
@@ -295,12 +295,12 @@ def _size(model: Json) -> str:
         f"{model[name] / 1e9:g}B" if model[name] else ""
         for name in ("parameters", "active_parameters")
     )
-    return WORDS("size", total=total, active=active) if active else model["size"]
+    return WORDING("size", total=total, active=active) if active else model["size"]
 
 
 def _check(model: Json) -> str:
     """Whether the code of transformers confirms the row, in words."""
-    return WORDS("check", check=model["check"] or {"outcome": None})
+    return WORDING("check", check=model["check"] or {"outcome": None})
 
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:

@@ -2,7 +2,7 @@
 image.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from generator.contracts.results import Label, Overlay, Result, Results
-from generator.figures.lines import (
-    Dash,
-    Line,
-    dots,
-    legend_below,
-    mark_beyond,
-    stand_back,
-    with_line_styles,
-)
-from generator.figures.panels import Panel, image_panels, logarithmic, panels
-from generator.figures.style import ASIDE, MUTED
+from generator.figures.lines import dots, legend_below, mark_beyond, standing_back, with_line_styles
+from generator.figures.panels import image_panels, logarithmic, panels
+from generator.figures.scene import Dash, Line, Mark, Panel, Rule, add, make_room
+from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
@@ -41,23 +34,13 @@ def _of_arrays(places: str, values: str, result: Result) -> tuple[Array, Array]:
     return (result.arrays[places] if places else np.arange(y.size)), y
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A line across the panel at a value of an axis."""
-
-    axis: Literal["x", "y"]
-    at: float
-    width: float = 0.6
-    dash: Dash = "solid"
+def diagonal(width: float) -> Line:
+    """A line from 0 to 100% on both axes."""
+    return Line([0, 100], [0, 100], colour=MUTED, width=width, is_aside=True)
 
 
-def diagonal(width: float) -> "Callable[[Axes, Results], None]":
-    """Draws a line from 0 to 100% on both axes."""
-    return partial(_diagonal, width)
-
-
-def _diagonal(width: float, axes: "Axes", _: Results) -> None:
-    axes.plot([0, 100], [0, 100], color=MUTED, linewidth=width, label=ASIDE)
+def _nothing(*_: object) -> tuple[Mark, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -66,10 +49,10 @@ class Curves:
 
     points: places and values, (n,) each; x, y: labels of the axes; log: the logarithmic axis
     ylim: also what makes the limits of all results; beyond: whether triangles mark values there
-    style: of the curves, for matplotlib; dotted: whether few points are dots on their curve
-    first: draws what belongs to no result before all curves, last after them; below, above: draw
-        what belongs to a result, one of so many, before its curve and after it
-    ascending: whether places rise
+    style: fields of each curve; dotted: whether few points are dots on their curve
+    first: what belongs to no result and is drawn before all curves, last after them; below, above:
+        what belongs to a result, one of so many, and is drawn before its curve, and after it
+    finish: changes the axes; ascending: whether places rise
     """
 
     points: Points
@@ -79,31 +62,24 @@ class Curves:
     xlim: Limits | None = None
     ylim: Limits | Callable[[Results], Limits] | None = None
     height: float = 3.2
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule | Line, ...] = ()
     style: Mapping[str, Any] = field(default_factory=dict)
     dotted: bool = False
     grid: Literal["", "x", "y", "both"] = "y"
     beyond: bool = False
     ascending: bool = True
-    first: "Callable[[Axes, Results], None] | None" = None
-    below: "Callable[[Axes, Label, Result, int], None] | None" = None
-    above: "Callable[[Axes, Label, Result, Dash], None] | None" = None
-    last: "Callable[[Axes, Results], None] | None" = None
+    first: Callable[[Results], Iterable[Mark]] = _nothing
+    below: Callable[[Label, Result, int], Iterable[Mark]] = _nothing
+    above: Callable[[Label, Result, Dash], Iterable[Mark]] = _nothing
+    last: Callable[[Results], Iterable[Mark]] = _nothing
+    finish: "Callable[[Axes, Results], None] | None" = None
 
     def __call__(self, results: Results) -> "Figure":
         """The figure."""
         figure, (axes,) = panels(1, height=self.height)
-        for rule in self.rules:
-            across = axes.axhline if rule.axis == "y" else axes.axvline
-            across(rule.at, color=MUTED, linewidth=rule.width, linestyle=rule.dash)
-        if self.first:
-            self.first(axes, results)
-        lines = [
-            self._curve(axes, label, result, dash, len(results))
-            for label, result, dash in with_line_styles(results)
-        ]
-        if self.last:
-            self.last(axes, results)
+        curves = self._show(axes, results)
+        if self.finish:
+            self.finish(axes, results)
         if self.log:
             logarithmic(axes, self.log)
         axes.set(xlabel=self.x, ylabel=self.y)
@@ -113,26 +89,34 @@ class Curves:
         if limits:
             axes.set_ylim(*limits)
             if self.beyond:
-                mark_beyond(axes, lines, axes.get_ylim())
+                mark_beyond(axes, curves, axes.get_ylim())
         if self.grid:
             axes.grid(axis=self.grid)
         legend_below(figure)
         return figure
 
-    def _curve(self, axes: "Axes", label: Label, result: Result, dash: Dash, count: int) -> Line:
-        before = [*axes.get_children()]
-        if self.below:
-            self.below(axes, label, result, count)
+    def _show(self, axes: "Axes", results: Results) -> list[Line]:
+        """Add all marks. returns: the curves"""
+        curves = []
+        add(axes, *self.rules, *self.first(results))
+        for label, result, dash in with_line_styles(results):
+            below, above = self.below(label, result, len(results)), self.above(label, result, dash)
+            curve = self._curve(label, result, dash)
+            if label.is_quiet:
+                make_room(axes, *below, *above)
+                add(axes, curve)
+            else:
+                add(axes, *below, curve, *above)
+            curves.append(curve)
+        add(axes, *self.last(results))
+        return curves
+
+    def _curve(self, label: Label, result: Result, dash: Dash) -> Line:
         x, y = self.points(result)
-        style: dict[str, Any] = {"color": label.colour, "linestyle": dash, "label": label.title}
-        if self.dotted:
-            style |= {"marker": dots(x.size), "markersize": 2.5}
-        [curve] = axes.plot(x, y, **{**style, **self.style})
-        if self.above:
-            self.above(axes, label, result, dash)
-        if label.is_quiet:
-            stand_back(axes, before, curve)
-        return Line(x, y, label.colour, label.is_quiet)
+        dotted = {"marker": dots(x.size), "size": 2.5} if self.dotted else {}
+        style: dict[str, Any] = {"dash": dash, "name": label.title, **dotted, **self.style}
+        line = Line(x, y, colour=label.colour, **style)
+        return standing_back(line) if label.is_quiet else line
 
     def overlay(self, how_to_read: str, title: str = "", y: str = "") -> Overlay:
         """The same curves on the compare page."""

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.figures.panels import colour_bar, image, panels
-from generator.figures.style import MOSAIC, SEQUENTIAL
+from generator.figures.scene import Panel
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def _mosaic(
             top, left = layer * (n_rows + down), head * (n_columns + across)
             whole[top : top + n_rows, left : left + n_columns] = values[layer, head]
     figure, (axes,) = panels(1, height=height + 0.8)
-    picture = image(axes, whole, (0.0, most), SEQUENTIAL)
-    picture.set_label(MOSAIC)
+    picture = image(axes, Panel("", whole, is_exact=True), (0.0, most), SEQUENTIAL)
     step = max(1, n_layers // 12)
     places = np.arange(0, n_layers, step)
     axes.set_yticks(places * (n_rows + down) + (n_rows - 1) / 2, [str(place) for place in places])

@@ -3,26 +3,23 @@ values.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from generator.figures.panels import wrapped
-from generator.figures.style import ASIDE, BACKGROUND, END, INK, PAPER, WIDTH
-from generator.numerics.arrays import Array, Floats
+from generator.figures.scene import Dash, Line, Text, add
+from generator.figures.style import PAPER, STYLE, WIDTH
+from generator.numerics.arrays import Array
 from generator.text import significant
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
-Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (9, 2, 1, 1.5, 1, 1.5)))
-DOTTED: Dash = (0, (1, 1.5))  # For reference lines, so never one of DASHES.
 POINTS = 72  # per inch
 # Of a legend, in points: width of a letter, width of a line sample, height of a row.
 CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5
@@ -30,8 +27,9 @@ MOST_COLUMNS = 3
 LONGEST = 84  # letters of a line of a legend
 MOST_DOTS = 32  # With more, the dashes between them disappear.
 # Of a line that stands back; the last is below matplotlib's order of lines, 2.
-THIN: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6, "zorder": 1.9}
+THIN: dict[str, Any] = {"width": 0.8, "alpha": 0.6, "order": 1.9}
 ROOM = 0.09  # Width of a label, as a share of the axes.
+SMALL: float = 0.833 * STYLE["font.size"]  # Of a name at the end of a line.
 LEAST_APART = 0.055  # Distance of two names at ends of lines, as a share of the axes.
 
 
@@ -62,12 +60,9 @@ def hidden(title: str) -> str:
     return f"_{title}"
 
 
-def stand_back(axes: "Axes", before: Collection["Artist"], curve: "Line2D") -> None:
-    """Put ``curve`` thin behind others, and remove what the axes have beside it and ``before``."""
-    for artist in [*axes.get_children()]:
-        if artist not in before and artist is not curve:
-            artist.remove()
-    curve.set(linestyle="solid", marker="", gid=BACKGROUND, **THIN)
+def standing_back(line: Line) -> Line:
+    """``line`` thin behind others."""
+    return replace(line, dash="solid", marker=None, is_quiet=True, **THIN)
 
 
 def dots(n_points: int) -> str | None:
@@ -101,15 +96,15 @@ def legend_below(figure: "Figure") -> None:
     )
 
 
-def names_at_ends(axes: "Axes", lines: Sequence["Line2D"], width: float = WIDTH) -> None:
-    """Write the label of each of ``lines`` at its right end, in its colour, none over another; the
+def names_at_ends(axes: "Axes", lines: Sequence[Line], width: float = WIDTH) -> None:
+    """Write the name of each of ``lines`` at its right end, in its colour, none over another; the
     horizontal axis grows by the room that they take. width: of the axes, in inches
     """
     from scipy.optimize import isotonic_regression
 
-    ascending = sorted(lines, key=lambda line: float(np.asarray(line.get_ydata())[-1]))
-    names = [str(line.get_label()).removeprefix("_") for line in ascending]
-    ends = [tuple(float(np.asarray(one)[-1]) for one in line.get_data()) for line in ascending]
+    ascending = sorted(lines, key=lambda line: float(line.y[-1]))
+    names = [line.name.removeprefix("_") for line in ascending]
+    ends = [(float(line.x[-1]), float(line.y[-1])) for line in ascending]
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     steps = np.arange(len(ends)) * LEAST_APART * (high - low)
@@ -120,31 +115,8 @@ def names_at_ends(axes: "Axes", lines: Sequence["Line2D"], width: float = WIDTH)
     axes.set_xlim(left, left + (right - left) / (1.0 - min(room, 0.5)))
     for line, name, (x, y), place in zip(ascending, names, ends, places, strict=True):
         beside = (x + (right - left) / 60.0, float(place))
-        axes.annotate(
-            name, (x, y), beside, color=line.get_color(), va="center", fontsize="small", gid=END
-        )
-
-
-@dataclass(frozen=True)
-class Line:
-    """A plotted line.
-
-    x, y: (n_points,), in data coordinates, x ascending; is_quiet: whether it stands back
-    """
-
-    x: Array
-    y: Floats
-    colour: str
-    is_quiet: bool = False
-
-
-@dataclass(frozen=True)
-class Point:
-    """A labelled point, in data coordinates."""
-
-    name: str
-    x: float
-    y: float
+        style: dict[str, Any] = {"colour": line.colour, "baseline": "center", "size": SMALL}
+        add(axes, Text(name, (x, y), beside=beside, **style))
 
 
 def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]) -> None:
@@ -153,18 +125,21 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
     """
     for edge, sign, marker in ((limits[0], -1.0, "v"), (limits[1], 1.0, "^")):
         leaving = [
-            (line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)
+            (line, sign * (np.asarray(line.y) - edge))
+            for line in lines
+            if np.any(sign * (np.asarray(line.y) - edge) > 0)
         ]
         for line, excess in leaving:
             if not line.is_quiet:
-                x = line.x[_turns(excess > 0)]
-                style: dict[str, Any] = {"markersize": 4.5, "clip_on": False, "label": ASIDE}
-                axes.plot(x, np.full(x.size, edge), marker, color=line.colour, **style)
+                x = np.asarray(line.x)[_turns(excess > 0)]
+                style: dict[str, Any] = {"marker": marker, "size": 4.5, "is_joined": False}
+                style |= {"colour": line.colour, "is_aside": True, "more": {"clip_on": False}}
+                add(axes, Line(x, np.full(x.size, edge), **style))
         if leaving:
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
-            position = float(line.x[turns[np.abs(turns - farthest).argmin()]])
-            _label_value(axes, Point(significant(line.y[farthest], 3), position, edge), sign)
+            at = float(line.x[turns[np.abs(turns - farthest).argmin()]]), edge
+            _label_value(axes, significant(line.y[farthest], 3), at, sign)
 
 
 def _turns(beyond: Array) -> Array:
@@ -179,31 +154,26 @@ def _turns(beyond: Array) -> Array:
     return turns if turns.size else np.flatnonzero(beyond)[[0]]
 
 
-def _label_value(axes: "Axes", point: Point, sign: float) -> None:
+def _label_value(axes: "Axes", value: str, at: tuple[float, float], sign: float) -> None:
     low, high = axes.get_xlim()
-    right = point.x > (low + high) / 2.0
-    style: dict[str, Any] = {
-        "ha": "right" if right else "left",
-        "va": "top" if sign > 0 else "bottom",
-        "fontsize": 8,
-        "color": INK,
-        "bbox": {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6},
-    }
-    text, shift = f"{'↑' if sign > 0 else '↓'} {point.name}", (-6 if right else 6, -5 * sign)
-    axes.annotate(text, (point.x, point.y), shift, textcoords="offset points", **style)
+    right = at[0] > (low + high) / 2.0
+    box = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
+    style: dict[str, Any] = {"justify": "right" if right else "left", "size": 8.0}
+    style |= {"baseline": "top" if sign > 0 else "bottom", "more": {"bbox": box}}
+    shift = (-6 if right else 6, -5 * sign)
+    add(axes, Text(f"{'↑' if sign > 0 else '↓'} {value}", at, shift, **style))
 
 
-def label_points(axes: "Axes", points: Sequence[Point]) -> None:
-    """Label ``points`` next to them, within the present x limits; of several close together, the
+def label_points(axes: "Axes", names: Sequence[tuple[str, tuple[float, float]]]) -> None:
+    """Write names next to their points, within the present x limits; of several close together, the
     first and the last.
     """
     low, high = axes.get_xlim()
     room = ROOM * (high - low)
-    xs = [-np.inf, *sorted(point.x for point in points), np.inf]
-    for index, point in enumerate(sorted(points, key=lambda point: point.x), start=1):
-        before, after = point.x - xs[index - 1] < 2.0 * room, xs[index + 1] - point.x < 2.0 * room
-        left = after or (not before and point.x > high - room)
+    xs = [-np.inf, *sorted(x for _, (x, _) in names), np.inf]
+    for index, (name, at) in enumerate(sorted(names, key=lambda one: one[1][0]), start=1):
+        before, after = at[0] - xs[index - 1] < 2.0 * room, xs[index + 1] - at[0] < 2.0 * room
+        left = after or (not before and at[0] > high - room)
         if not (before and after):
-            style: dict[str, Any] = {"ha": "right" if left else "left", "fontsize": 8, "color": INK}
-            place, shift = (point.x, point.y), (-5 if left else 5, -9)
-            axes.annotate(point.name, place, shift, textcoords="offset points", **style)
+            style: dict[str, Any] = {"justify": "right" if left else "left", "size": 8.0}
+            add(axes, Text(name, at, (-5 if left else 5, -9), **style))

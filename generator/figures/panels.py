@@ -2,25 +2,23 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.encodings import SinusoidFormula
+from generator.figures.scene import Cells, Line, Panel, PickedPanel, Rule, Text, add
 from generator.figures.style import (
     COLOUR_BAR,
     GRID,
-    LEVELS,
     PICKED,
     PIXELS,
     SEQUENTIAL,
     SERIES,
     WIDTH,
 )
-from generator.numerics.arrays import Array, Floats, shrunk_by
+from generator.numerics.arrays import Floats, shrunk_by
 from generator.numerics.picking import picked
 from generator.text import rounded
 
@@ -59,31 +57,6 @@ def wrapped(title: str, letters: int = HALF) -> str:
     return fill(title, letters, break_on_hyphens=False)
 
 
-@dataclass(frozen=True)
-class Panel:
-    """A matrix (n_rows, n_columns) for display as an image, in multiples of ``unit``, with a
-    title.
-    """
-
-    title: str
-    matrix: Floats
-    unit: float = 1.0
-
-
-@dataclass(frozen=True)
-class PickedPanel(Panel):
-    """One of which a picture without room for all shows single rows and columns, not means.
-
-    order: (n,), int, the numbers of rows and columns of a square matrix; None where they count up
-    table: its place among tables whose values readers can see all; None where they cannot
-    formula: from which the values follow
-    """
-
-    order: Array | None = None
-    table: int | None = None
-    formula: SinusoidFormula | None = None
-
-
 def image(
     axes: "Axes",
     shown: Floats | Panel,
@@ -96,38 +69,23 @@ def image(
     Averaged over blocks if it exceeds its share of the pixels of a figure, or picked where its
     panel says so. n_images: number of images in the figure, which share its pixels
     """
-    import matplotlib as mpl
-
     panel = shown if isinstance(shown, Panel) else Panel("", shown)
     rows, columns = panel.matrix.shape
     if isinstance(panel, PickedPanel):
-        small, (down, across) = _of_picks(axes, panel, PICKED // n_images), (1.0, 1.0)
+        at = picked(panel.matrix, PICKED // n_images)
+        small, (down, across) = panel.matrix[np.ix_(*at)], (1.0, 1.0)
+        picks = at if panel.order is None else (panel.order[at[0]], panel.order[at[1]])
     else:
         small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
-    picture = axes.imshow(
-        small / panel.unit,
-        cmap=mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0)),
-        vmin=limits[0],
-        vmax=limits[1],
-        extent=(-0.5, columns * across - 0.5, rows * down - 0.5, -0.5),
-        aspect="auto",
-    )
+        picks = None
+    extent = panel.extent or (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
+    add(axes, Cells(panel, small / panel.unit, limits, colours, extent, picks))
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     if columns < FEW_CELLS:
         axes.set_xticks(range(0, columns, math.ceil(columns / TICKS)))
     if rows < FEW_CELLS:
         axes.set_yticks(range(0, rows, math.ceil(rows / TICKS)))
-    return picture
-
-
-def _of_picks(axes: "Axes", panel: PickedPanel, most: int) -> Floats:
-    """The values of the picked rows and columns, whose numbers are noted in the axes."""
-    from generator.figures.live import Picks
-
-    rows, columns = picked(panel.matrix, most)
-    names = (rows, columns) if panel.order is None else (panel.order[rows], panel.order[columns])
-    axes.add_artist(Picks(*names, panel))
-    return np.asarray(panel.matrix[np.ix_(rows, columns)])
+    return axes.images[-1]
 
 
 def image_panels(
@@ -190,7 +148,8 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
     for row, column in np.ndindex(matrix.shape):
         text = rounded(float(matrix[row, column]), 0)
         colour = "#000000" if light[row, column] else "#ffffff"
-        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+        style: Any = {"justify": "center", "baseline": "center", "size": 7.0}
+        add(axes, Text(text, (column, row), colour=colour, **style))
 
 
 def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:
@@ -200,8 +159,9 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
     lines: (n_lines, n_points)
     """
     for index, (line, name) in enumerate(zip(lines, names, strict=True)):
-        axes.axhline(index * spacing, color=GRID, linewidth=0.6, zorder=0)
-        axes.plot(line + index * spacing, color=colour, linewidth=0.8, label=f"_{name}")
+        at, places = index * spacing, np.arange(line.size)
+        add(axes, Rule("y", at, colour=GRID, order=0.0))
+        add(axes, Line(places, line + at, colour=colour, width=0.8, name=f"_{name}"))
     axes.set_yticks([index * spacing for index in range(len(lines))], names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generator.figures.style import ASIDE, INK, PAPER
+from generator.figures.scene import Line, Text, add
+from generator.figures.style import INK, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,26 +32,22 @@ def mark(figure: "Figure", places: Sequence[DrawnPlace]) -> None:
     """Add a ring at every place, and its number beside it."""
     taken: list[tuple[int, float, float]] = []
     ring: dict[str, Any] = {
-        "markerfacecolor": PAPER,
-        "markeredgecolor": INK,
-        "color": INK,
-        "markersize": 5.5,
-        "clip_on": False,
-        "zorder": 4,
-        "label": ASIDE,
-        "scalex": False,
-        "scaley": False,
+        "colour": INK,
+        "marker": "o",
+        "size": 5.5,
+        "is_hollow": True,
+        "is_joined": False,
+        "is_aside": True,
+        "order": 4.0,
+        "more": {"markeredgecolor": INK, "clip_on": False, "scalex": False, "scaley": False},
     }
     box = {"boxstyle": "circle,pad=0.25", "facecolor": PAPER, "edgecolor": INK, "linewidth": 0.9}
     style: dict[str, Any] = {
-        "ha": "center",
-        "va": "center",
-        "fontsize": 8,
-        "color": INK,
-        "bbox": box,
-        "zorder": 5,
-        "textcoords": "offset points",
-        "annotation_clip": False,
+        "justify": "center",
+        "baseline": "center",
+        "size": 8.0,
+        "is_ringed": True,
+        "more": {"bbox": box, "zorder": 5, "annotation_clip": False, "in_layout": False},
     }
     for place in places:
         axes = figure.axes[place.panel]
@@ -60,14 +57,13 @@ def mark(figure: "Figure", places: Sequence[DrawnPlace]) -> None:
             for panel, x, y in taken
         )
         taken.append((place.panel, across, down))
-        axes.plot([place.x], [place.y], "o", **ring)
+        add(axes, Line([place.x], [place.y], **ring))
         at_edge = 2.0 if down > 1.0 - EDGE or down < EDGE else 1.0
         shift = (
             -AWAY if across > NEAR else AWAY,
             at_edge * (-AWAY if down > NEAR else AWAY) - 1.6 * AWAY * crowd,
         )
-        number = axes.annotate(f"{place.number}", (place.x, place.y), shift, **style)
-        number.set_in_layout(False)
+        add(axes, Text(f"{place.number}", (place.x, place.y), shift, **style))
 
 
 def _shares(axes: "Axes", place: DrawnPlace) -> tuple[float, float]:

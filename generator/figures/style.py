@@ -25,11 +25,7 @@ STOPS = {
     DIVERGING: "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
 }
 LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
-# Labels of artists that legends leave out: what live figures draw in another way, whole or not at
-# all, and what only marks values of a line.
-STATIC, ASIDE, COLOUR_BAR, MOSAIC = "_static", "_aside", "_colour_bar", "_mosaic"
-BACKGROUND = "background"  # Group of lines that stand back.
-END = "end"  # Group of names at the ends of lines.
+COLOUR_BAR = "_colour_bar"  # Label of the axes of a scale of colours.
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 60_000  # all images of one figure together
 PICKED = 40_000  # of them where each is a value of its own, which live figures have too

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.figures.style import SEQUENTIAL, STATIC
+from generator.figures.scene import Dots, add
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ def trail(
     """
     from matplotlib import colormaps
 
-    from generator.figures.live import Dots
-
     colours, shown = colormaps[SEQUENTIAL], np.flatnonzero(~np.isnan(plane).any(axis=1))
     every = ceil(len(plane) / most)
     edges = np.unique(np.linspace(0, shown.size - 1, COLOURS + 1).astype(int))
@@ -50,9 +49,8 @@ def trail(
             color=colour,
             linewidth=0.9 if joined else 2.4,
             solid_capstyle="round",
-            label=STATIC,
         )
-    axes.add_artist(Dots(plane if points is None else points, joined=joined))
+    add(axes, Dots(plane if points is None else points, joined))
 
 
 def seen(points: Floats, turn: float, tilt: float) -> Floats:

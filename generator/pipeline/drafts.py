@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from generator.contracts import Comparison, Difference, ModelConfig, Verdict
 from generator.reading.comparison import (
     MEANINGS,
-    WORDS,
+    WORDING,
     Side,
     Sides,
     of_lengths,
@@ -33,19 +33,19 @@ def drafted(target: Side, draft: Side) -> Comparison:
     sides = target, draft
     a, b = (side.context for side in sides)
     differences = [] if not (a and b) or b >= a else [*of_lengths(sides)]
-    untold = [WORDS("no_context", side=side.name) for side, one in zip(sides, (a, b), strict=True)
+    untold = [WORDING("no_context", side=side.name) for side, one in zip(sides, (a, b), strict=True)
               if not one]  # fmt: skip
     if reads := _reads_hidden_states(draft.files.config):
         differences += _of_draft(sides)
         untold += [
-            WORDS("asked", side=side.name, text=text) for side in sides for text in side.asked
+            WORDING("asked", side=side.name, text=text) for side in sides for text in side.asked
         ]
     verdict: Verdict = "equal as far as both files tell" if untold else "equal"
     if differences:
         verdict = "different"
     elif not ((a and b) or reads):
         verdict = "cannot be compared"
-    notes = (WORDS("draft", reads=reads),)
+    notes = (WORDING("draft", reads=reads),)
     return Comparison(verdict, tuple(differences), tuple(untold), notes)
 
 
@@ -57,7 +57,9 @@ def _of_draft(sides: Sides) -> Iterator[Difference]:
     for keys in theirs:
         if all(turn_otherwise((each, keys), sides) for each in own):
             kind, pair = ("rotation", (own[0], keys)) if own else ("rotation_alone", ((), keys))
-            text = WORDS(kind, where=WORDS("in_part", part="draft"), **MEANINGS[kind](pair, sides))
+            text = WORDING(
+                kind, where=WORDING("in_part", part="draft"), **MEANINGS[kind](pair, sides)
+            )
             yield Difference(kind, "draft", text)
 
 

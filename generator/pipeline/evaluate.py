@@ -30,7 +30,7 @@ from generator.contracts import (
     discovery,
     names,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import svg
@@ -51,7 +51,7 @@ from generator.text import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Words("words/outcome.jinja")
+WORDING = Wording("wording/outcome.jinja")
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
@@ -191,7 +191,7 @@ def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tu
         return encodings, ()
     tensors = [short(encoding.provenance.tensor or encoding.part) for encoding in left_out]
     measured = [encoding for encoding in encodings if encoding not in left_out]
-    text = WORDS(
+    text = WORDING(
         "many_tables",
         found=len(tables),
         measured=MOST_TABLES,
@@ -236,7 +236,7 @@ def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> R
     if form.structure.tail is not None:
         return replace(result, findings=_of_single_rows(result))
     if analysis.feels_steps and form.steps is not None:
-        warning = Finding(WORDS("steps", size=float(np.median(form.steps))))
+        warning = Finding(WORDING("steps", size=float(np.median(form.steps))))
         result = replace(result, findings=(*result.findings, warning))
     kind = form.structure.kind
     if not kind or (kind == "unordered" and analysis.about == "values"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from generator.errors import AtlasError, RowError
+from generator.libraries import need_site
 
 T = TypeVar("T")
 
@@ -59,12 +60,16 @@ def result_of(
 ) -> T:
     """The result of ``function``, which runs in a process of ``executor``.
 
-    errors: those of ``function`` that a user can act on; RowError where it exceeds a limit,
+    errors: those of ``function`` that a user can act on; RefusedError where it needs a library that
+        is not installed; RowError where it exceeds a limit,
         crashes, or fails unexpectedly, which begins with ``where``
     """
     try:
         return executor.submit(function, *arguments, times=times).result()
     except AtlasError:
+        raise
+    except ModuleNotFoundError as error:
+        need_site(where.removesuffix(": "), str(error.name).partition(".")[0])
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.filename:

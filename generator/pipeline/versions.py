@@ -16,14 +16,14 @@ from pathlib import Path
 from generator import PACKAGE, PROGRAM, ROOT, __version__
 from generator.cache.fingerprint import of_contents, of_parts
 from generator.contracts import TIMES
-from generator.contracts.words import TEMPLATES
+from generator.contracts.wording import TEMPLATES
 from generator.errors import RefusedError
 
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms on which no outcome depends: none that evaluates imports them.
 NOT_EVALUATING = ("cli", "encyclopedia", "site")
-OF_OUTCOMES = ("analyses", "schemes", "words")  # of templates
+OF_OUTCOMES = ("analyses", "schemes", "wording")  # of templates
 
 
 def all_versions() -> dict[str, str]:
@@ -45,8 +45,8 @@ def evaluation() -> str:
     outcomes.
     """
     evaluating = [path for path in PACKAGE.iterdir() if path.name not in NOT_EVALUATING]
-    words = [TEMPLATES / folder for folder in OF_OUTCOMES]
-    return of_parts((of_contents([*evaluating, *words]), _required()))
+    wording = [TEMPLATES / folder for folder in OF_OUTCOMES]
+    return of_parts((of_contents([*evaluating, *wording]), _required()))
 
 
 @cache

@@ -28,7 +28,7 @@ from generator.contracts import (
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
@@ -39,7 +39,7 @@ from generator.reading.plan import Task, opened
 from generator.reading.questions import parts_not_understood, unread_keys
 from generator.text import times
 
-WORDS = Words("words/comparison.jinja")
+WORDING = Wording("wording/comparison.jinja")
 Key = tuple[str, str]
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
@@ -218,14 +218,14 @@ def of_lengths(sides: Sides) -> Iterator[Difference]:
     a, b = (side.context for side in sides)
     if a and b and a != b:
         keys = [_keys_of(side.files.config, "n_positions") for side in sides]
-        yield Difference("context", "", WORDS("context", a=a, b=b, keys=keys))
+        yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys))
 
 
 def _keys_of(config: ModelConfig, name: Size) -> str:
     """The keys of the file that a size is from."""
     path = dotted(config.path_of(name))
     keys = list((config.keys_of_file or {}).get(path, [path]))
-    return origins.WORDS("origin", keys=keys, default_of="", source=config.source)
+    return origins.WORDING("origin", keys=keys, default_of="", source=config.source)
 
 
 def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
@@ -233,15 +233,15 @@ def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
     pairs = [side.layers[part] for side in sides]
     a, b = map(len, pairs)
     if a != b:
-        yield Difference("n_layers", part, WORDS("n_layers", part=part, a=a, b=b))
+        yield Difference("n_layers", part, WORDING("n_layers", part=part, a=a, b=b))
         return
     found: dict[tuple[str, Any], list[int]] = {}
     for layer, twin in zip(*pairs, strict=True):
         for key in _of_layer((layer, twin), sides):
             found.setdefault(key, []).append(layer.index)
     for (kind, values), layers in found.items():
-        where = WORDS("layers_of", part=part, layers=layers, n_layers=a)
-        text = WORDS(kind, where=where, **MEANINGS[kind](values, sides))
+        where = WORDING("layers_of", part=part, layers=layers, n_layers=a)
+        text = WORDING(kind, where=where, **MEANINGS[kind](values, sides))
         yield Difference(kind, part, text)
 
 
@@ -339,7 +339,7 @@ def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str
     record = encoding.record
     known = [name for name in names if name in record.origins]
     of_each = list(dict.fromkeys(origins.of_parameter(record, name) for name in known))
-    return WORDS(
+    return WORDING(
         "rotation_of",
         text=origins.rotation_in_words(record.parameters),
         origins=of_each,
@@ -349,7 +349,7 @@ def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str
 
 def _mixing(reaches: Any, sides: Sides) -> Json:
     a, b = (
-        WORDS("reach", mixers=list(reach[0]), before=reach[1], keys=_keys_of_layers(side))
+        WORDING("reach", mixers=list(reach[0]), before=reach[1], keys=_keys_of_layers(side))
         for reach, side in zip(reaches, sides, strict=True)
     )
     return {"a": a, "b": b}
@@ -360,7 +360,7 @@ def _keys_of_layers(side: Side) -> str:
     config = side.files.config
     of_layers = evidence(config).keys.get("", {}).get("layers", ()) if config.settings else ()
     keys = [key for key in of_layers if concerns_position(tuple(key.split(".")))]
-    return origins.WORDS("origin", keys=keys, default_of="", source=config.source) if keys else ""
+    return origins.WORDING("origin", keys=keys, default_of="", source=config.source) if keys else ""
 
 
 def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -390,20 +390,20 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
     if isinstance(pair[0].form, Rotation):
         keys = [(one.key,) for one in pair]
         if turn_otherwise(keys, sides):
-            where = WORDS("in_part", part=part)
-            text = WORDS("rotation", where=where, **_turning(keys, sides))
+            where = WORDING("in_part", part=part)
+            text = WORDING("rotation", where=where, **_turning(keys, sides))
             yield Difference("rotation", part, text)
     elif all(_has_numbers(one) for one in pair):
         told = {"part": part, "scheme": scheme_of(pair[0]).title}
         one, other = (each.form.numbers for each in pair)
         if one.shape != other.shape:
-            text = WORDS("shape", **told, a=times(one.shape), b=times(other.shape))
+            text = WORDING("shape", **told, a=times(one.shape), b=times(other.shape))
             yield Difference("shape", part, text)
         elif _differ(pair):
             with np.errstate(invalid="ignore"):
                 apart = float(np.nan_to_num(np.abs(one - other), nan=math.inf).max())
             values = {"apart": apart if math.isfinite(apart) else None, "largest": _largest(one)}
-            yield Difference("values", part, WORDS("values", **told, **values))
+            yield Difference("values", part, WORDING("values", **told, **values))
 
 
 def _rounded(pair: Sequence[Encoding[Form]]) -> Iterator[str]:
@@ -413,7 +413,7 @@ def _rounded(pair: Sequence[Encoding[Form]]) -> Iterator[str]:
         return
     if not np.array_equal(one, other, equal_nan=True) and not _differ(pair):
         a, b = (each.provenance.dtype for each in pair)
-        yield WORDS("rounded", part=pair[0].part, scheme=scheme_of(pair[0]).title, a=a, b=b)
+        yield WORDING("rounded", part=pair[0].part, scheme=scheme_of(pair[0]).title, a=a, b=b)
 
 
 def _differ(pair: Sequence[Encoding[Form]]) -> bool:
@@ -456,7 +456,7 @@ def _of_schemes(
             if is_of_both and not sides[1 - index].is_open:
                 title = scheme_of(encoding).title
                 told = {"part": part, "scheme": title, "has": side.name}
-                text = WORDS("scheme_alone", **told, lacks=sides[1 - index].name)
+                text = WORDING("scheme_alone", **told, lacks=sides[1 - index].name)
                 yield Difference("scheme_alone", part, text)
 
 
@@ -464,7 +464,7 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     """Factors on all logits, orders of pairs and their axes, where both files give them."""
     factors = [_magnitude(side) for side in sides]
     if not math.isclose(*factors, rel_tol=CLOSE):
-        yield Difference("magnitude", "", WORDS("magnitude", a=factors[0], b=factors[1]))
+        yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
     for name in PAIR_ORDER:
         given = [
             next((flag for each in side.files.config.nested()
@@ -472,11 +472,11 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
             for side in sides
         ]  # fmt: skip
         if None not in given and given[0] != given[1]:
-            yield Difference("pair_order", "", WORDS("pair_order", key=name, a=given[0]))
+            yield Difference("pair_order", "", WORDING("pair_order", key=name, a=given[0]))
     orders = [pair_order(side.files, side.found.all) for side in sides]
     for side, (order, is_contradicted), (_, other) in zip(sides, orders, orders[::-1], strict=True):
         if is_contradicted and not other:
-            text = WORDS("pair_order_contradicted", side=side.name, order=order)
+            text = WORDING("pair_order_contradicted", side=side.name, order=order)
             yield Difference("pair_order", "", text)
     sections = [
         next((list(found) for each in side.files.config.nested()
@@ -485,7 +485,7 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     ]  # fmt: skip
     if None not in sections and sections[0] != sections[1]:
         a, b = ([str(size) for size in each] for each in sections if each is not None)
-        text = WORDS("sections", key=SECTIONS, a=a, b=b)
+        text = WORDING("sections", key=SECTIONS, a=a, b=b)
         yield Difference("sections", "", text)
 
 
@@ -501,17 +501,17 @@ def _untold(
 ) -> Iterator[str]:
     """What one of the files does not tell of what both have."""
     for side, of_side in zip(sides, beside, strict=True):
-        yield from (WORDS("asked", side=side.name, text=text) for text in side.asked)
+        yield from (WORDING("asked", side=side.name, text=text) for text in side.asked)
         for part in common:
             if any(layer.encodings is None for layer in side.layers[part]):
-                yield WORDS("layers_unknown", side=side.name, part=part)
+                yield WORDING("layers_unknown", side=side.name, part=part)
         for encoding in _without_numbers(of_side, beside):
             if encoding.form.tells_position:
                 yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
-            yield WORDS("stored_otherwise", side=side.name, tensor=tensor)
+            yield WORDING("stored_otherwise", side=side.name, tensor=tensor)
         if not side.layers:
-            yield WORDS("no_layers", side=side.name, family=side.files.config.family)
+            yield WORDING("no_layers", side=side.name, family=side.files.config.family)
 
 
 def _stored_otherwise(side: Side) -> str | None:
@@ -538,7 +538,7 @@ def _without_numbers(
 
 def _numbers_unread(side: Side, encoding: Encoding[Form]) -> str:
     title = scheme_of(encoding).title
-    return WORDS("numbers_unread", side=side.name, part=encoding.part, scheme=title)
+    return WORDING("numbers_unread", side=side.name, part=encoding.part, scheme=title)
 
 
 def _alone(sides: Sides) -> Iterator[str]:
@@ -548,4 +548,4 @@ def _alone(sides: Sides) -> Iterator[str]:
     ]
     for index, side in enumerate(sides):
         for part in sorted(parts[index] - parts[1 - index]):
-            yield WORDS("part_alone", part=part, side=side.name)
+            yield WORDING("part_alone", part=part, side=side.name)

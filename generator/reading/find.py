@@ -18,11 +18,11 @@ from generator.checkpoints.model.code_files import (
 )
 from generator.checkpoints.model.open_questions import TYPE
 from generator.contracts import Encoding, Files, Resolved, Scheme, discovery, names
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 
-QUESTIONS = Words("words/questions.jinja")
+QUESTIONS = Wording("wording/questions.jinja")
 
 
 def all_schemes() -> tuple[Scheme, ...]:

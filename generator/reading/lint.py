@@ -28,7 +28,7 @@ def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
     for rule in all_rules():
         with suppress(RowError):  # Of a setting that no encoding needs.
             for kind, values in rule.find(examined):
-                text = rule.words(kind, **values)
+                text = rule.wording(kind, **values)
                 every[LintFinding(rule.key, rule.levels[kind], text)] = None
     return tuple(sorted(every, key=lambda one: LEVELS.index(one.level)))
 

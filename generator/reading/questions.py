@@ -7,12 +7,12 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.stacks import unknown_parts
 from generator.contracts import Files
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.reading.evidence import evidence
 from generator.reading.find import Found, all_schemes
 from generator.text import short
 
-WORDS = Words("words/questions.jinja")
+WORDING = Wording("wording/questions.jinja")
 MOST_SHOWN = 60  # characters of a value
 
 
@@ -30,17 +30,17 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     is_known = any(stack.has_code for stack in files.resolved.stacks)
     if guesses or not (is_known or files.tensors or found.all):
         family = next(iter(guesses), config.family)
-        questions.append(WORDS("unknown_family", family=family, is_guessed=bool(guesses)))
+        questions.append(WORDING("unknown_family", family=family, is_guessed=bool(guesses)))
     questions += parts_not_understood(files)
     if unread:
-        questions.append(WORDS("unread", settings=unread, source=config.source))
+        questions.append(WORDING("unread", settings=unread, source=config.source))
     return tuple(filter(None, questions))
 
 
 def parts_not_understood(files: Files) -> list[str]:
     """A sentence on each nested config of an unknown type; none where there are tensors."""
     parts = [] if files.tensors else unknown_parts(files.config)
-    return [WORDS("unknown_part", name=name, family=family) for name, family in parts]
+    return [WORDING("unknown_part", name=name, family=family) for name, family in parts]
 
 
 def unread_keys(files: Files, found: Found) -> list[tuple[str, Any]]:

@@ -10,13 +10,13 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from generator.contracts import EncodingRecord, Layer, Outcome
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.site.pictures.reach_bars import context_of
 from generator.text import pattern
 
-WORDS = Words("words/layers.jinja")
+WORDING = Wording("wording/layers.jinja")
 MOST_ROTATIONS = 4
 DIGITS = 7  # of a ratio in the page; frequencies are known in single precision
 
@@ -147,7 +147,7 @@ def _beside(stacks: Sequence[Layer]) -> str:
     beside = ""
     for kind in ("choosing", "compressed", "unknown"):
         if alike := [layer for layer in stacks if _kind(layer) == kind]:
-            text = WORDS(f"far_{kind}", count=len(alike), where=_which(alike, stacks))
+            text = WORDING(f"far_{kind}", count=len(alike), where=_which(alike, stacks))
             beside += f"; {text}"
     return beside
 
@@ -173,7 +173,7 @@ def _which(layers: Sequence[Layer], stacks: Sequence[Layer]) -> str:
     for part, alike in groupby(layers, lambda layer: layer.part):
         indices = [layer.index for layer in alike]
         of_part = part if several else ""
-        texts.append(WORDS("which", count=len(indices), indices=pattern(indices), part=of_part))
+        texts.append(WORDING("which", count=len(indices), indices=pattern(indices), part=of_part))
     return ", ".join(texts)
 
 

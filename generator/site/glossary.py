@@ -1,5 +1,5 @@
-"""Words of the field, each in one sentence, and their first uses on pages. Their pictures are in
-`site_src/assets/words.svg`. Classes there: w is what the word means, m what is beside it; d is
+"""Terms of the field, each in one sentence, and their first uses on pages. Their pictures are in
+`site_src/assets/words.svg`. Classes there: w is what the term means, m what is beside it; d is
 dotted, f filled, t fainter.
 """
 
@@ -9,20 +9,20 @@ from posixpath import relpath
 
 from markupsafe import escape
 
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-MEANINGS = Words("words/glossary.jinja")
+MEANINGS = Wording("wording/glossary.jinja")
 PAGE = "learn/glossary.html"
-MOST_MARKED = 8  # words on a page
-# Folders of pages for readers; the guide and the pages on files have words of their own.
+MOST_MARKED = 8  # terms on a page
+# Folders of pages for readers; the guide and the pages on files have terms of their own.
 MARKED = re.compile(
     r"(index|compare|map|use|runs)\.html$|(analyses|checkpoints|learn|map|schemes)/"
 )
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word. uses: regular expression of what a page marks, in any case; anchor: an earlier title,
+class Term:
+    """A term. uses: regular expression of what a page marks, in any case; anchor: an earlier title,
     to which links lead
     """
 
@@ -41,60 +41,60 @@ class Word:
         return MEANINGS(self.key.replace("-", "_"))
 
 
-# Those first that most need a word: a page marks the first few that it has.
-WORDS = (
-    Word("Kernel", r"kernels?"),
-    Word("Half-distance", r"half-distances?"),
-    Word("Far level", r"far level"),
-    Word("Local monotonicity", r"local monotonicity|monotonicity"),
-    Word("Translation invariance", r"translation invariance|translation-invariant"),
-    Word("Seam", r"seams?"),
-    Word("Rotation pair", r"(?:rotation|frequency) pairs?", "Frequency pair"),
-    Word("Centring", r"mean-centred|after centring|centring"),
-    Word("Energy", r"energy"),
-    Word("Logit", r"logits?"),
-    Word("Query and key", r"queries and keys|query and key|query|queries"),
-    Word("Principal component", r"principal components?|principal directions?"),
-    Word("Outlier", r"outliers?"),
-    Word("Random weights", r"random weights"),
-    Word("Chance", r"(?:by )?chance"),
-    Word("Sink", r"attention sinks?|sinks?"),
-    Word("Reach", r"the reach|reach of"),
-    Word("RMS", r"rms|root mean square"),
-    Word("Norm", r"norms?"),
-    Word(
+# Those first that most need a sentence: a page marks the first few that it has.
+TERMS = (
+    Term("Kernel", r"kernels?"),
+    Term("Half-distance", r"half-distances?"),
+    Term("Far level", r"far level"),
+    Term("Local monotonicity", r"local monotonicity|monotonicity"),
+    Term("Translation invariance", r"translation invariance|translation-invariant"),
+    Term("Seam", r"seams?"),
+    Term("Rotation pair", r"(?:rotation|frequency) pairs?", "Frequency pair"),
+    Term("Centring", r"mean-centred|after centring|centring"),
+    Term("Energy", r"energy"),
+    Term("Logit", r"logits?"),
+    Term("Query and key", r"queries and keys|query and key|query|queries"),
+    Term("Principal component", r"principal components?|principal directions?"),
+    Term("Outlier", r"outliers?"),
+    Term("Random weights", r"random weights"),
+    Term("Chance", r"(?:by )?chance"),
+    Term("Sink", r"attention sinks?|sinks?"),
+    Term("Reach", r"the reach|reach of"),
+    Term("RMS", r"rms|root mean square"),
+    Term("Norm", r"norms?"),
+    Term(
         "Cosine similarity",
         r"(?<!sine and )cosines?(?: similarity)?(?! of (?:all|the) angles?)",
         "Cosine",
     ),
-    Word("Probe", r"(?:linear )?probes?"),
-    Word("Offset", r"offsets?"),
-    Word("Bias", r"bias(?:es)?"),
-    Word("Rotation", r"rotary|rotations?|rotat(?:es|ed)"),
-    Word("Wavelength", r"wavelengths?"),
-    Word("Window", r"(?:attention|sliding) windows?|window layers?|with(?:in)? a window"),
-    Word("Configured context", r"configured contexts?|context length|contexts?", "Context"),
-    Word("Head", r"heads?"),
-    Word("Scheme", r"schemes?"),
-    Word("Encoding", r"position encodings?|positional encodings?|encodings?"),
-    Word("Part", r"parts? of (?:a|the) model"),
-    Word("Checkpoint", r"checkpoints?"),
-    Word("Entry", r"entr(?:y|ies) of the list|this entry has|rows? of the list|this row has"),
-    Word("Table", r"tables? of (?:position )?vectors|position tables?"),
-    Word("Row", r"rows? of (?:a|the|its) table"),
-    Word("Layer", r"layers?"),
-    Word("Distance", r"distances?"),
-    Word("Adjacent positions", r"adjacent positions"),
-    Word("Dimension", r"dimensions?"),
-    Word("Token", r"tokens?"),
-    Word("Position", r"positions?"),
+    Term("Probe", r"(?:linear )?probes?"),
+    Term("Offset", r"offsets?"),
+    Term("Bias", r"bias(?:es)?"),
+    Term("Rotation", r"rotary|rotations?|rotat(?:es|ed)"),
+    Term("Wavelength", r"wavelengths?"),
+    Term("Window", r"(?:attention|sliding) windows?|window layers?|with(?:in)? a window"),
+    Term("Configured context", r"configured contexts?|context length|contexts?", "Context"),
+    Term("Head", r"heads?"),
+    Term("Scheme", r"schemes?"),
+    Term("Encoding", r"position encodings?|positional encodings?|encodings?"),
+    Term("Part", r"parts? of (?:a|the) model"),
+    Term("Checkpoint", r"checkpoints?"),
+    Term("Entry", r"entr(?:y|ies) of the list|this entry has|rows? of the list|this row has"),
+    Term("Table", r"tables? of (?:position )?vectors|position tables?"),
+    Term("Row", r"rows? of (?:a|the|its) table"),
+    Term("Layer", r"layers?"),
+    Term("Distance", r"distances?"),
+    Term("Adjacent positions", r"adjacent positions"),
+    Term("Dimension", r"dimensions?"),
+    Term("Token", r"tokens?"),
+    Term("Position", r"positions?"),
 )
 
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^<>"']|"[^"]*"|'[^']*')+>)""", re.DOTALL)
 NAME = re.compile(r"</?([\w-]+)")
 ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
 PROSE = frozenset(("p", "li", "figcaption", "dd", "blockquote"))
-# What a word is not marked in: what does something on its own, or is no prose.
+# What a term is not marked in: what does something on its own, or is no prose.
 OTHER = frozenset(
     ["a", "button", "code", *(f"h{level}" for level in range(1, 7)), "label", "math", "nav"]
 ) | frozenset(
@@ -105,22 +105,22 @@ COUNTED = PROSE | OTHER | {FOLDED}
 
 
 @dataclass(frozen=True)
-class LinkedWord:
-    """A use of a word in prose, in a chunk of a page, and the tag of its link."""
+class LinkedTerm:
+    """A use of a term in prose, in a chunk of a page, and the tag of its link."""
 
     chunk: int
     start: int
     end: int
     link: str
 
-    def crosses(self, other: "LinkedWord") -> bool:
+    def crosses(self, other: "LinkedTerm") -> bool:
         """Whether both have a letter in common."""
         return self.chunk == other.chunk and self.start < other.end and other.start < self.end
 
 
-def with_words(html: str, path: str) -> str:
-    """``html`` of the page at ``path``, in which the first use in prose of a few words links to
-    their place on the page of words.
+def with_terms(html: str, path: str) -> str:
+    """``html`` of the page at ``path``, in which the first use in prose of a few terms links to
+    their place on the page of the glossary.
 
     A use in plain sight comes before one in what a reader has to unfold.
     """
@@ -130,10 +130,10 @@ def with_words(html: str, path: str) -> str:
     chunks = TAG.split(article[0])
     prose = _prose(chunks)
     page = relpath(PAGE, path.rpartition("/")[0] or ".")
-    marks: list[LinkedWord] = []
-    for word in WORDS:
-        link = f'<a class="pa-word" href="{page}#{word.key}" title="{escape(word.meaning)}">'
-        if len(marks) < MOST_MARKED and (mark := _first(chunks, prose, word, link, marks)):
+    marks: list[LinkedTerm] = []
+    for term in TERMS:
+        link = f'<a class="pa-word" href="{page}#{term.key}" title="{escape(term.meaning)}">'
+        if len(marks) < MOST_MARKED and (mark := _first(chunks, prose, term, link, marks)):
             marks.append(mark)
     for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
         text = chunks[mark.chunk]
@@ -160,12 +160,12 @@ def _prose(chunks: list[str]) -> list[int]:
 
 
 def _first(
-    chunks: list[str], prose: list[int], word: Word, link: str, others: list[LinkedWord]
-) -> LinkedWord | None:
-    """The first use of ``word`` that crosses none of the ``others``; None without any."""
-    uses = re.compile(rf"(?<![\w&#-])(?:{word.uses})(?![\w-]|\.\w)", re.IGNORECASE)
+    chunks: list[str], prose: list[int], term: Term, link: str, others: list[LinkedTerm]
+) -> LinkedTerm | None:
+    """The first use of ``term`` that crosses none of the ``others``; None without any."""
+    uses = re.compile(rf"(?<![\w&#-])(?:{term.uses})(?![\w-]|\.\w)", re.IGNORECASE)
     marks = (
-        LinkedWord(number, use.start(), use.end(), link)
+        LinkedTerm(number, use.start(), use.end(), link)
         for number in prose
         for use in uses.finditer(chunks[number])
     )

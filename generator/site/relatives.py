@@ -16,14 +16,14 @@ from generator.contracts import (
     Run,
     Scheme,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.history import releases
 from generator.site.history.changes import Document
 from generator.site.rankings.columns import DIGITS, columns_of
 from generator.text import significant, with_unit
 
 Kinship = tuple[bool, bool, bool, float]
-WORDS = Words("words/site.jinja")
+WORDING = Wording("wording/site.jinja")
 # Facts by which checkpoints are compared.
 VOCABULARY, WIDTH = "Vocabulary", "Hidden size"
 MOST_FORMER = 12  # values of an earlier release
@@ -119,9 +119,9 @@ def _nearness(width: object, other: object) -> float:
 
 def _shared(outcome: Outcome, other: Outcome) -> Iterator[str]:
     if outcome.family == other.family:
-        yield WORDS("same_family", family=other.family)
+        yield WORDING("same_family", family=other.family)
     if _is_same(_facts(outcome), _facts(other), VOCABULARY):
-        yield WORDS("same_vocabulary", size=_facts(other)[VOCABULARY])
+        yield WORDING("same_vocabulary", size=_facts(other)[VOCABULARY])
 
 
 def _facts(outcome: Outcome) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, paper_address
-from generator.contracts.words import FILTERS
+from generator.contracts.wording import FILTERS
 from generator.figures import svg
 from generator.site import moved, outline
 from generator.site.compare import data as compare_data

@@ -71,7 +71,7 @@ def subject_of(form: Form, width: int) -> Subject[Form]:
     return Subject(
         Encoding("encoder", "made for a test", form, Provenance("")),
         layer,
-        words=frozen(np.random.default_rng(1).normal(size=(9, width))),
+        word_vectors=frozen(np.random.default_rng(1).normal(size=(9, width))),
     )
 
 

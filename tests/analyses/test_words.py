@@ -25,7 +25,7 @@ FALLING = np.eye(20) * 2.0 ** -np.arange(20.0)
 def result_of(positions: Floats, words: Floats) -> Result:
     """The result for positions (n_positions, d_model) and words (n_words, d_model)."""
     return positions_and_words.compute(
-        replace(subject(PositionTable(frozen(positions))), words=frozen(words))
+        replace(subject(PositionTable(frozen(positions))), word_vectors=frozen(words))
     )
 
 
@@ -168,11 +168,11 @@ def test_words_are_read_on_request(encoding: str, words: bool, tensors: Any, why
     files = replace(FILES, arrays={name: FILES.arrays[name] for name in tensors})
     (read,) = subjects(files, checkpoint(words=words), [ENCODINGS[encoding]])
     if why is None:
-        assert_array_equal(read.words, FILES.arrays["wte.weight"])
+        assert_array_equal(read.word_vectors, FILES.arrays["wte.weight"])
     else:
-        assert (read.words, why in read.no_words) == (None, True)
+        assert (read.word_vectors, why in read.no_word_vectors) == (None, True)
 
 
 def test_patches_beside_a_table_have_no_words() -> None:
     read = subjects(FILES, checkpoint(words=True), [ENCODINGS["patches"], ENCODINGS["table"]])
-    assert [one.words is None for one in read] == [True, False]
+    assert [one.word_vectors is None for one in read] == [True, False]

@@ -75,7 +75,7 @@ def part(sentence: Sentence, start: int, stop: int) -> Sentence:
         sentence.tokens[tokens],
         sentence.ids[tokens],
         sentence.reserved[tokens],
-        sentence.words[tokens],
+        sentence.word_vectors[tokens],
     )
 
 
@@ -415,7 +415,7 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
     text = Encoding("text decoder", "learned", form, Provenance(""))
     files, row = DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2))
     first, second = input_layer.subjects(files, row, [speech, text])
-    assert (first.no_input, first.no_words) == ("its positions are not word positions",) * 2
+    assert (first.no_input, first.no_word_vectors) == ("its positions are not word positions",) * 2
     assert second.input is not None
     assert second.input.sentence.ids == (1, 2)
 
@@ -430,7 +430,7 @@ def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(
     encoding = Encoding("x", "learned", form, Provenance(""), modality=modality)
     files, row = DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2), words=True)
     (subject_of_table,) = input_layer.subjects(files, row, [encoding])
-    assert (subject_of_table.words is not None) is expected
+    assert (subject_of_table.word_vectors is not None) is expected
 
 
 def test_modules_are_those_of_the_model_as_python_prints_them(tmp_path: Path) -> None:

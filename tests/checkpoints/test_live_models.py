@@ -84,7 +84,9 @@ def test_parts_with_their_first_layer_alone_read_words(model_type: str, tmp_path
     row_ = checkpoint(sentence=(5, 6))
     for stack in first_layers(files(tmp_path), row_, UseOptions()):
         inputs = stack.inputs(2)
-        assert {int(index) for index in stack.words.originals[inputs].ravel()} <= set(range(60))
+        assert {int(index) for index in stack.text_vocabulary.originals[inputs].ravel()} <= set(
+            range(60)
+        )
         (layer,) = attention(stack, inputs)
         assert layer.shape == (2, 2, stack.length, stack.length)
 

@@ -17,12 +17,13 @@ import pytest
 from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
-from generator.cli import commands, inspection
+from generator.cli import inspection
 from generator.cli.commands import app
 from generator.cli.inspection import show
 from generator.cli.terminal import Terminal
 from generator.contracts import Encoding, Layer, Outcome, Provenance
 from generator.encodings import Form, NoEncoding, PositionTable
+from generator.pipeline import inspect as inspecting
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.inspect import Inspected
 from generator.reading.find import all_schemes
@@ -176,5 +177,5 @@ def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_l
         (_killed, "its process ended with code -9; it had 4 GiB of memory"),
         (_hungry, "needed more than 4 GiB of memory"),
     ):
-        monkeypatch.setattr(commands, "inspect_task", ends)
+        monkeypatch.setattr(inspecting, "inspect", ends)
         assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))

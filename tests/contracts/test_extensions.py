@@ -55,7 +55,7 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "convolution"),  # a way of mixing positions
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
-    ("generator.site.history.words", "status"),  # a kind of change
+    ("generator.site.history.sentences", "status"),  # a kind of change
     ("generator.encyclopedia.refreshed", "expected"),  # a key of a file
     ("generator.schemes.rotary", "alibi"),  # a value in config.json
     ("generator.schemes.rotary", "axial"),  # a value in config.json

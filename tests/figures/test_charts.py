@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 from generator.contracts import Label, Metric, Result
-from generator.figures.charts import Curves, Rule
-from generator.figures.lines import THIN, Dash, hidden
+from generator.figures.charts import Curves
+from generator.figures.lines import THIN, hidden
 from generator.figures.live import described
-from generator.figures.style import ASIDE, QUIET
+from generator.figures.scene import Band, Dash, Line, Mark, Rule
+from generator.figures.style import QUIET
 from generator.numerics.arrays import Array
 
 RESULT = Result((Metric("size", "Size", 0.6667),), {"y": np.array([1.0, 2.0, 9.0])})
@@ -23,14 +24,15 @@ def points(result: Result) -> tuple[Array, Array]:
     return np.arange(3), result.arrays["y"]
 
 
-def band(axes: Axes, label: Label, result: Result, _: int) -> None:
-    axes.fill_between(*points(result), color=label.colour, alpha=0.2)
+def band(label: Label, result: Result, _: int) -> list[Mark]:
+    x, y = points(result)
+    return [Band(x, np.zeros(3), y, colour=label.colour, alpha=0.2)]
 
 
-def marks(axes: Axes, label: Label, result: Result, dash: Dash) -> None:
-    axes.plot(*points(result), color=label.colour, linestyle=dash, label=f"_{label.title}, again")
-    axes.plot([1.0], [2.0], "o", color=label.colour, label=ASIDE)
-    axes.axhline(0.5, color=label.colour)
+def marks(label: Label, result: Result, dash: Dash) -> list[Mark]:
+    again = Line(*points(result), colour=label.colour, dash=dash, name=f"_{label.title}, again")
+    point = Line([1.0], [2.0], colour=label.colour, marker="o", is_joined=False, is_aside=True)
+    return [again, point, Rule("y", 0.5, colour=label.colour)]
 
 
 CURVES = Curves(points, x="place", y="value", ylim=(0.0, 5.0), rules=(Rule("y", 1.0),),
@@ -49,9 +51,9 @@ def of_colour(axes: Axes, colour: str) -> list[Any]:
 def test_only_the_curve_of_a_quiet_result_is_left_behind_the_others(drawn: Figure) -> None:
     [axes] = drawn.axes
     [quiet] = of_colour(axes, QUIET)
-    assert (quiet.get_linestyle(), quiet.get_marker()) == ("-", "")
+    assert (quiet.get_linestyle(), quiet.get_marker()) == ("-", "None")
     others = [line.get_zorder() for line in axes.lines if line is not quiet]
-    assert quiet.get_zorder() == THIN["zorder"] < min(others)
+    assert quiet.get_zorder() == THIN["order"] < min(others)
     assert len(of_colour(axes, BLUE.colour)) == 5  # Curve, again, point, rule, and a triangle.
     assert len(axes.collections) == 1
 

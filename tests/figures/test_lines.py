@@ -10,8 +10,6 @@ from generator.contracts import Label
 from generator.figures.lines import (
     DASHES,
     LEAST_APART,
-    Line,
-    Point,
     dots,
     label_points,
     legend_below,
@@ -20,6 +18,7 @@ from generator.figures.lines import (
     with_line_styles,
 )
 from generator.figures.panels import panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 
 
@@ -50,9 +49,10 @@ def test_the_most_lines_of_a_figure_all_look_different() -> None:
 
 def test_names_at_ends_are_apart_within_the_axes_in_the_order_of_the_lines() -> None:
     _, (axes,) = panels(1)
-    for name, end in (("_low", 0.0), ("one", 0.99), ("other", 1.0), ("third", 1.0)):
-        axes.plot([0, 1], [0.5, end], label=name)
-    names_at_ends(axes, axes.get_lines())
+    ends = (("_low", 0.0), ("one", 0.99), ("other", 1.0), ("third", 1.0))
+    lines = [Line([0, 1], [0.5, end], colour="#111111", name=name) for name, end in ends]
+    add(axes, *lines)
+    names_at_ends(axes, lines)
     places = {text.get_text(): text.get_position() for text in axes.texts}
     assert list(places) == ["low", "one", "other", "third"]
     heights = [y for _, y in places.values()]
@@ -72,7 +72,7 @@ def test_names_at_ends_are_apart_within_the_axes_in_the_order_of_the_lines() -> 
 ])  # fmt: skip
 def test_a_line_beyond_the_limits_is_marked(values: Any, markers: Any, texts: list[str]) -> None:
     _, (axes,) = panels(1)
-    mark_beyond(axes, [Line(np.arange(4), np.array(values), "#111111")], (0.0, 3.0))
+    mark_beyond(axes, [Line(np.arange(4), np.array(values), colour="#111111")], (0.0, 3.0))
     drawn = [
         (float(x), float(y), line.get_marker())
         for line in axes.lines
@@ -87,7 +87,7 @@ def test_only_the_farthest_of_several_lines_is_labelled() -> None:
     mark_beyond(
         axes,
         [
-            Line(np.arange(2), np.array([value, 0.0]), colour)
+            Line(np.arange(2), np.array([value, 0.0]), colour=colour)
             for value, colour in ((5.0, "#111111"), (7.0, "#222222"))
         ],
         (0, 3),
@@ -106,7 +106,7 @@ def test_only_the_farthest_of_several_lines_is_labelled() -> None:
 def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: Any) -> None:
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
-    label_points(axes, [Point(f"{x:.0f}", x, 0.5) for x in xs])
+    label_points(axes, [(f"{x:.0f}", (x, 0.5)) for x in xs])
     texts = [text for text in axes.texts if isinstance(text, Annotation)]
     assert [(text.get_text(), text.get_horizontalalignment()) for text in texts] == labels
     # They end, or start, a little beside the point.

@@ -11,10 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from generator.encodings import sinusoid_formula
 from generator.figures import spots, svg
 from generator.figures.lines import DASHES, legend_below
-from generator.figures.live import MOST_CELLS, MOST_POINTS, Dots, described
+from generator.figures.live import MOST_CELLS, MOST_POINTS, described
 from generator.figures.packing import ALPHABET, STEPS
 from generator.figures.panels import (
-    PickedPanel,
     colour_bar,
     image,
     image_panels,
@@ -22,10 +21,12 @@ from generator.figures.panels import (
     panels,
     ridges,
 )
+from generator.figures.scene import Band, Dots, Line, Panel, PickedPanel, Rule, Text, add
 from generator.figures.spots import DrawnPlace
-from generator.figures.style import DIVERGING, INK, MOSAIC, PICKED, SEQUENTIAL, STOPS
+from generator.figures.style import DIVERGING, INK, PICKED, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
 
+BLUE, ORANGE = "#3d7fd6", "#d9772b"
 Json = dict[str, object]
 
 
@@ -49,9 +50,8 @@ def unpacked(cells: dict[str, object]) -> np.ndarray:
 
 def test_a_line_has_its_points_style_and_place_in_the_legend() -> None:
     figure, (axes,) = panels(1)
-    axes.plot(
-        [0, 1, 2, 3], [5.0, np.nan, 7.0, 8.0], color="#3d7fd6", linestyle=DASHES[1], label="one"
-    )
+    values = np.array([5.0, np.nan, 7.0, 8.0])
+    add(axes, Line(np.arange(4), values, colour=BLUE, dash=DASHES[1], name="one"))
     legend_below(figure)
     [line] = marks(figure)
     assert line["x"] == {"first": 0.0, "step": 1.0, "count": 4}
@@ -68,9 +68,9 @@ def test_a_line_has_its_points_style_and_place_in_the_legend() -> None:
 def test_lines_without_a_name_belong_to_the_series_of_their_style() -> None:
     figure, (axes,) = panels(1)
     for dash, name in zip(DASHES, ("one", "two"), strict=False):
-        axes.plot([0, 1], [0, 1], color="#3d7fd6", linestyle=dash, label=name)
-    axes.plot([0, 1], [1, 0], color="#3d7fd6", linestyle=DASHES[1], label="_two, shuffled")
-    axes.plot([0, 1], [2, 2], color="#d9772b")
+        add(axes, Line([0, 1], [0, 1], colour=BLUE, dash=dash, name=name))
+    add(axes, Line([0, 1], [1, 0], colour=BLUE, dash=DASHES[1], name="_two, shuffled"))
+    add(axes, Line([0, 1], [2, 2], colour=ORANGE))
     assert [(mark["series"], mark["name"]) for mark in marks(figure)] == [
         (0, "one"),
         (1, "two"),
@@ -83,7 +83,7 @@ def test_a_long_line_keeps_its_extremes() -> None:
     figure, (axes,) = panels(1)
     values = np.sin(np.arange(10_000.0))
     values[7_777] = 50.0
-    axes.plot(values)
+    add(axes, Line(np.arange(10_000), values, colour=BLUE))
     [line] = marks(figure)
     heights = np.array(line["y"], dtype=float)
     assert len(heights) <= MOST_POINTS
@@ -93,10 +93,10 @@ def test_a_long_line_keeps_its_extremes() -> None:
 
 def test_rules_bands_and_steps_are_told_apart() -> None:
     figure, (axes,) = panels(1)
-    axes.axhline(0.5, color=INK)
-    axes.axvline(2.0)
-    axes.fill_between([0, 1, 2], [0, 1, 0], [2, 3, 2], color="#3d7fd6", alpha=0.5)
-    axes.stairs([1.0, 4.0], [0.0, 2.0, 4.0], baseline=None, color="#d9772b")
+    add(axes, Rule("y", 0.5, colour=INK), Rule("x", 2.0))
+    low, edges = np.array([0.0, 1.0, 0.0]), np.array([0.0, 2.0, 4.0])
+    add(axes, Band(np.arange(3), low, low + 2, colour=BLUE, alpha=0.5))
+    add(axes, Line([1.0, 3.0], [1.0, 4.0], colour=ORANGE, edges=edges))
     by_kind = {str(mark["kind"]) + str(mark.get("along", "")): mark for mark in marks(figure)}
     assert (by_kind["rulex"]["at"], by_kind["rulex"]["colour"]) == (0.5, "ink")
     assert by_kind["ruley"]["at"] == 2.0
@@ -144,7 +144,7 @@ def test_rows_with_names_and_cells_of_a_mosaic_are_not_averaged() -> None:
     figure, (named, mosaic) = panels(2)
     image(named, np.ones((13, 4096)), (0.0, 1.0), SEQUENTIAL)
     named.set_yticks(range(13), list("abcdefghijklm"))
-    image(mosaic, np.eye(200), (0.0, 1.0), SEQUENTIAL).set_label(MOSAIC)
+    image(mosaic, Panel("", np.eye(200), is_exact=True), (0.0, 1.0), SEQUENTIAL)
     figure.draw_without_rendering()
     first, second = (unpacked(marks(figure, panel)[0]) for panel in range(2))
     assert len(first) == 13
@@ -154,7 +154,7 @@ def test_rows_with_names_and_cells_of_a_mosaic_are_not_averaged() -> None:
 
 def test_axes_have_names_scale_and_ticks() -> None:
     figure, axes = panels(2)
-    axes[0].plot([1, 10_000], [0, 1])
+    add(axes[0], Line([1, 10_000], [0, 1], colour=BLUE))
     logarithmic(axes[0], "x")
     axes[0].set(xlabel="distance\n(positions)", ylim=(0, 2))
     ridges(axes[1], np.zeros((2, 3)), ["first", "second"], "#3d7fd6", 2.0)
@@ -188,7 +188,7 @@ def test_a_turn_by_a_right_angle_shows_the_third_axis_and_a_tilt_looks_from_abov
 def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
     def draw() -> Figure:
         figure, (axes,) = panels(1)
-        axes.plot([0, 1], label="</metadata><script>&")
+        add(axes, Line([0, 1], [0, 1], colour=BLUE, name="</metadata><script>&"))
         legend_below(figure)
         return figure
 
@@ -200,11 +200,13 @@ def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
     assert json.loads(data)["series"][0]["name"] == "</metadata><script>&"
 
 
-def test_a_mark_draws_nothing() -> None:
-    figure, (axes,) = panels(1)
-    axes.add_artist(Dots(np.zeros((2, 2)), joined=False))
-    figure.draw_without_rendering()
-    assert [mark["kind"] for mark in marks(figure)] == ["points"]
+def test_what_matplotlib_alone_draws_is_in_the_picture_alone() -> None:
+    figure, (axes, other) = panels(2)
+    axes.plot([0, 1])
+    add(axes, Dots(np.zeros((2, 2)), is_joined=False))
+    other.plot([0, 1])
+    [panel] = described(figure)["panels"]
+    assert [mark["kind"] for mark in panel["marks"]] == ["points"]
 
 
 def cells_of(panel: PickedPanel) -> Any:
@@ -244,9 +246,9 @@ def test_all_values_of_a_picked_sinusoid_follow_from_its_data() -> None:
 def test_what_marks_a_point_of_a_line_goes_with_its_series() -> None:
     figure, (axes,) = panels(1)
     for height, name in ((0.0, "low"), (1.0, "high")):
-        axes.plot([0, 1, 2], [height] * 3, label=name)
+        add(axes, Line([0, 1, 2], [height] * 3, colour=BLUE, name=name))
     spots.mark(figure, [DrawnPlace(1, 0, 1.4, 1.0)])  # Between two points.
-    axes.annotate("apart", (0.5, 0.5))
+    add(axes, Text("apart", (0.5, 0.5), (0, 0)))
     content = marks(figure)
     (ring,) = [one for one in content if one.get("aside")]
     of_texts = [one["series"] for one in content if one["kind"] == "text"]
@@ -266,12 +268,12 @@ def test_lines_above_one_another_keep_their_values_and_the_places_of_their_ticks
 def test_a_long_band_has_its_lines_places_and_an_entry_of_a_legend_is_no_line() -> None:
     figure, (axes,) = panels(1)
     x = np.arange(5000.0)
-    axes.fill_between(x, np.sin(x) - 1, np.sin(x) + 1, color="#3d7fd6", alpha=0.2)
-    axes.plot(x, np.sin(x), color="#3d7fd6", label="one")
+    add(axes, Band(x, np.sin(x) - 1, np.sin(x) + 1, colour=BLUE, alpha=0.2))
+    add(axes, Line(x, np.sin(x), colour=BLUE, name="one"))
     band, line = marks(figure)
     assert (band["x"], band["name"]) == (line["x"], line["name"])
     figure, (axes,) = panels(1)
-    axes.plot([], [], label="before scaling")
+    add(axes, Line([], [], colour=BLUE, name="before scaling"))
     assert marks(figure) == []
     series: Any = described(figure)["series"]
     assert [one["name"] for one in series] == ["before scaling"]

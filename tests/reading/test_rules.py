@@ -345,7 +345,7 @@ def test_every_rule_has_its_words_and_a_case() -> None:
     apart = {"lengths", "rows", "table-looks-untrained", "stored-frequencies-differ"}
     assert {rule.key for rule in lint.all_rules()} == tried | apart
     for rule in lint.all_rules():
-        assert all(kind in rule.words for kind in rule.levels)
+        assert all(kind in rule.wording for kind in rule.levels)
         for name in ("title", "looks_for", "why", "mend", "example"):
-            assert rule.words(name)
-        assert rule.words("thread").startswith("https://github.com/")
+            assert rule.wording(name)
+        assert rule.wording("thread").startswith("https://github.com/")

@@ -40,7 +40,7 @@ def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
 
 @each_scheme
 def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
-    texts = [scheme.words(f"picture_{name}") for name in ("caption", "how_to_read", "alt")]
+    texts = [scheme.wording(f"picture_{name}") for name in ("caption", "how_to_read", "alt")]
     assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
     assert re.search(r"\d", texts[2])
     assert not re.search(r"\b(nan|inf|None)\b", texts[2])

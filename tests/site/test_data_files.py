@@ -132,7 +132,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     }  # fmt: skip
     head = {
         "schema": 3, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"},
-        "licence": data_files.WORDS("licence"),
+        "licence": data_files.WORDING("licence"),
     }  # fmt: skip
     head["address"] = "https://example.org/atlas/"
     open_ends = {

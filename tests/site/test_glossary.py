@@ -1,4 +1,4 @@
-"""Words of the glossary: each in a sentence and a picture, and marked where a page first has it."""
+"""Terms of the glossary: each in a sentence and a picture, and marked where a page first has it."""
 
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -17,8 +17,8 @@ DRAWN = {f"{SVG}{name}" for name in ("path", "circle", "text")}
 
 
 def marked(body: str, path: str = PATH) -> Any:
-    """The links to words of a page with this ``body``."""
-    html = glossary.with_words(f"<body><article>{body}</article></body>", path)
+    """The links to terms of a page with this ``body``."""
+    html = glossary.with_terms(f"<body><article>{body}</article></body>", path)
     return BeautifulSoup(html, "html.parser").find_all("a", class_="pa-word")
 
 
@@ -26,20 +26,20 @@ def keys(body: str, path: str = PATH) -> list[str]:
     return [link["href"].partition("#")[2] for link in marked(body, path)]
 
 
-def test_a_word_has_one_sentence() -> None:
-    meanings = [word.meaning for word in glossary.WORDS]
+def test_a_term_has_one_sentence() -> None:
+    meanings = [term.meaning for term in glossary.TERMS]
     assert [text for text in meanings if ". " in text or not text.endswith((".", "?"))] == []
 
 
-def test_a_word_has_a_picture_of_its_own() -> None:
+def test_a_term_has_a_picture_of_its_own() -> None:
     root = ET.parse(ROOT / "site_src/assets/words.svg").getroot()  # noqa: S314 (our own)
     views = root.findall(f"{SVG}svg")
     drawn = [[(part.tag, *part.attrib.values(), part.text) for part in each] for each in views]
     assert [view.attrib["id"] for view in root.findall(f"{SVG}view")] == [
-        word.key for word in glossary.WORDS
+        term.key for term in glossary.TERMS
     ]
     assert all({tag for tag, *_ in parts} <= DRAWN and len(parts) > 1 for parts in drawn)
-    assert len({str(parts) for parts in drawn}) == len(glossary.WORDS)
+    assert len({str(parts) for parts in drawn}) == len(glossary.TERMS)
 
 
 def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
@@ -49,17 +49,17 @@ def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
     titles = [line for line in text.splitlines() if line.startswith("## ")]
     assert titles == sorted(titles, key=lambda title: title.split(" {")[0].lower())
     assert {title.split("#")[-1].strip(" }") for title in titles} == {
-        word.key for word in glossary.WORDS
+        term.key for term in glossary.TERMS
     }
-    for word in glossary.WORDS:
-        assert f'<img src="../assets/words.svg#{word.key}" alt=""' in text
+    for term in glossary.TERMS:
+        assert f'<img src="../assets/words.svg#{term.key}" alt=""' in text
 
 
 def test_a_first_use_is_a_link_with_the_sentence() -> None:
     [link] = marked("<p>Its Kernels and other kernels</p>")
     assert link.text == "Kernels"
     assert link["href"] == "../learn/glossary.html#kernel"
-    assert link["title"] == glossary.WORDS[0].meaning
+    assert link["title"] == glossary.TERMS[0].meaning
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_attributes_stay_as_they_are() -> None:
 
 
 def test_a_page_marks_few_words_those_first_that_most_need_it() -> None:
-    every = "".join(f"<p>{word.title}</p>" for word in reversed(glossary.WORDS))
-    hardest = [word.key for word in glossary.WORDS[: glossary.MOST_MARKED]]
+    every = "".join(f"<p>{term.title}</p>" for term in reversed(glossary.TERMS))
+    hardest = [term.key for term in glossary.TERMS[: glossary.MOST_MARKED]]
     assert sorted(keys(every)) == sorted(hardest)
 
 

@@ -13,7 +13,7 @@ import pytest
 from jinja2 import FileSystemLoader
 
 from generator import ROOT, analyses, schemes
-from generator.contracts import Outcome, words
+from generator.contracts import Outcome, wording
 from generator.site.materials import OURS, Materials
 from tests import small_site
 from tests.support import checkpoint, save_folder
@@ -38,8 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def extended(folder: Path) -> Iterator[Path]:
     """The packages of schemes and analyses, with those of the page."""
     with pytest.MonkeyPatch.context() as patch:
-        templates = FileSystemLoader([folder / "templates", words.TEMPLATES])
-        patch.setattr(words._environment(), "loader", templates)
+        templates = FileSystemLoader([folder / "templates", wording.TEMPLATES])
+        patch.setattr(wording._environment(), "loader", templates)
         for package in (schemes, analyses):
             patch.setattr(
                 package,

@@ -33,7 +33,7 @@ def result_of(
     encoding = Encoding(
         "encoder", "learned", PositionTable(frozen(POSITIONS), grid=grid), Provenance("")
     )
-    return anatomy_of_the_input.compute(Subject(encoding, layer, words=words))
+    return anatomy_of_the_input.compute(Subject(encoding, layer, word_vectors=words))
 
 
 @pytest.mark.parametrize("scale", [1.0, 8.0])

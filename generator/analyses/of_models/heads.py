@@ -18,7 +18,7 @@ from generator.numerics.attention_profiles import chance, grid_profile, profile
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("heads")
+WORDING = Wording("analyses/heads.md.jinja")
 LARGE = 0.3  # Share of a head's attention that makes it a head of that kind.
 NEAR = 8  # positions
 IMAGES = 6
@@ -198,7 +198,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         if share <= float(first.arrays[f"{kind}_random"]):
             continue
         if count := round(share * n_heads / 100.0):
-            text = WORDS(
+            text = WORDING(
                 "attend",
                 count=count,
                 n_heads=n_heads,
@@ -232,7 +232,7 @@ def sentence(results: Results) -> str:
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     if most == least:
         return ""
-    return WORDS("look", least=least, low=shares[least], most=most, high=shares[most])
+    return WORDING("look", least=least, low=shares[least], most=most, high=shares[most])
 
 
 def _to_one_place(result: Result) -> Floats:
@@ -269,7 +269,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: how many heads are of each kind."""
     (result,) = results.values()
-    return WORDS("strips_alt", shares=[each for each in result.metrics if each.key in TITLES])
+    return WORDING("strips_alt", shares=[each for each in result.metrics if each.key in TITLES])
 
 
 ANALYSIS = Analysis(
@@ -281,7 +281,7 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=FigureSpec(
         "kinds",
-        *WORDS.figure("kinds", _kinds),
+        *WORDING.figure("kinds", _kinds),
         Images(
             _to_one_place,
             (0.0, 1.0),
@@ -294,15 +294,15 @@ ANALYSIS = Analysis(
         x="offset of the key from the query (positions)",
         y="attention, mean over heads",
         points=mean_profile,
-        how_to_read=WORDS("overlay_how_to_read"),
-        title=WORDS("overlay_title"),
+        how_to_read=WORDING("overlay_how_to_read"),
+        title=WORDING("overlay_title"),
     ),
     sentence=sentence,
     figures=(
         FigureSpec(
             "strips",
-            WORDS("strips_caption"),
-            WORDS("strips_how_to_read"),
+            WORDING("strips_caption"),
+            WORDING("strips_how_to_read"),
             alt,
             draw=draw,
             python=(

@@ -13,7 +13,7 @@ from generator.numerics.arrays import Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("induction")
+WORDING = Wording("analyses/induction.md.jinja")
 LENGTH = 32  # of the sequence that is repeated
 SEQUENCES = 16
 LARGE = 0.3
@@ -32,12 +32,12 @@ def compute(stack: LiveStack) -> Result:
         (n_layers, n_heads) each, means over all queries of the second copy but its first and last
     errors: NotApplicableError
     """
-    words = stack.words
-    n = min(LENGTH, (stack.longest - words.n_reserved) // 2)
-    once = np.random.default_rng(stack.seed).choice(words.words, (SEQUENCES, n))
-    inputs = words.framed(np.hstack([once, once]))
+    vocabulary = stack.text_vocabulary
+    n = min(LENGTH, (stack.longest - vocabulary.n_reserved) // 2)
+    once = np.random.default_rng(stack.seed).choice(vocabulary.ids, (SEQUENCES, n))
+    inputs = vocabulary.framed(np.hstack([once, once]))
     # Where the word that followed has been read, and another one follows.
-    queries = len(words.before) + np.arange(n + 1, 2 * n - 1)
+    queries = len(vocabulary.before) + np.arange(n + 1, 2 * n - 1)
 
     def taken(weights: Any) -> Floats:
         keys = np.stack([queries - 1, queries - n + 1])
@@ -76,7 +76,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
         if count:
             most = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
-            text = WORDS(
+            text = WORDING(
                 f"find_{kind}",
                 count=count,
                 n_heads=first.arrays[kind].size,
@@ -98,7 +98,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: the highest of both kinds."""
     (result,) = results.values()
-    return WORDS(
+    return WORDING(
         "heads_alt", previous=result.value("previous_highest"), induction=result.value("highest")
     )
 
@@ -113,8 +113,8 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heads",
-            WORDS("heads_caption"),
-            WORDS("heads_how_to_read"),
+            WORDING("heads_caption"),
+            WORDING("heads_how_to_read"),
             alt,
             draw=draw,
             python=(

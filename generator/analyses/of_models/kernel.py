@@ -12,15 +12,15 @@ from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import names_at_ends
 from generator.figures.panels import head_colours, panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
-WORDS = Wording("kernel")
+WORDING = Wording("analyses/kernel.md.jinja")
 NEAR = 1  # positions
 LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
@@ -41,7 +41,7 @@ def compute(stack: LiveStack) -> Result:
     offsets, mean, spread = _by_offset(stack)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
-    inputs = stack.words.originals[stack.inputs()]
+    inputs = stack.text_vocabulary.originals[stack.inputs()]
     arrays = {"ids": inputs, "offsets": offsets, "logits": mean, "spread": spread}
     if stack.again is None:
         random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
@@ -83,7 +83,7 @@ def _places(stack: LiveStack) -> tuple[Array, tuple[Array, Array]]:
     """Offsets that every query has, and the places of queries (n_queries, 1) and of their keys
     (n_queries, n_offsets); marks before and after the words are left out.
     """
-    before, after = len(stack.words.before), len(stack.words.after)
+    before, after = len(stack.text_vocabulary.before), len(stack.text_vocabulary.after)
     chosen = np.arange(stack.length)[queries(stack.length, stack.is_causal)]
     least = before - int(chosen[0])
     most = 0 if stack.is_causal else stack.length - after - 1 - int(chosen[-1])
@@ -111,7 +111,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     random = float(first.arrays["by_offset_random"])
     if min(shares) < LEAST + random:
         return ()
-    return (Finding(WORDS("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
+    return (Finding(WORDING("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
 
 
 def draw(results: Results) -> "Figure":
@@ -119,18 +119,22 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=3.4)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         logits = result.arrays["logits"]
-        for head, (line, colour) in enumerate(zip(logits, head_colours(len(logits)), strict=True)):
-            name = f"_head {head}"
-            ax.plot(result.arrays["offsets"], line, color=colour, linewidth=1.0, label=name)
-        names_at_ends(ax, _named(ax.get_lines(), logits), WIDTH / min(len(results), 2))
+        lines = [
+            Line(result.arrays["offsets"], line, colour=colour, width=1.0, name=f"_head {head}")
+            for head, (line, colour) in enumerate(
+                zip(logits, head_colours(len(logits)), strict=True)
+            )
+        ]
+        add(ax, *lines)
+        names_at_ends(ax, _named(lines, logits), WIDTH / min(len(results), 2))
         ax.set(xlabel="offset: key minus query (positions)", ylabel="logit, mean subtracted")
-        ax.axvline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        add(ax, Rule("x", 0.0, colour=GRID, width=0.8, order=0.0))
         if len(results) > 1:
             ax.set_title(wrapped(label.title))
     return figure
 
 
-def _named(lines: "Sequence[Line2D]", logits: Floats) -> "list[Line2D]":
+def _named(lines: Sequence[Line], logits: Floats) -> list[Line]:
     """All lines of few heads, else those with the widest ranges."""
     if len(lines) <= MOST_NAMED:
         return [*lines]
@@ -147,7 +151,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heads",
-            *WORDS.figure("heads"),
+            *WORDING.figure("heads"),
             draw=draw,
             python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),

@@ -1,7 +1,7 @@
 """What the order of words is worth to a model that predicts them."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
+from generator.figures.scene import Line, add
 from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("order")
+WORDING = Wording("analyses/order.md.jinja")
 BLOCKS = (1, 2, 4, 8, 16)  # words
 # %: what half of a text is worth, and what is clearly more than that
 ALL, MORE = 100.0, 105.0
@@ -33,8 +34,8 @@ def compute(stack: LiveStack) -> Result:
     """
     check_predicts(stack)
     half = FEWEST_BLOCKS * BLOCKS[-1]
-    texts = stack.pieces(length=2 * half + stack.words.n_reserved)
-    start = len(stack.words.before)
+    texts = stack.pieces(length=2 * half + stack.text_vocabulary.n_reserved)
+    start = len(stack.text_vocabulary.before)
     middle = start + half
     draws = np.random.default_rng(stack.seed)
     foreign_halves = texts.copy()
@@ -117,7 +118,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     least = min(share or 0.0 for share in shares)
     kind = "is_worse" if least >= MORE else "loses_all" if least >= ALL else "loses"
     values = {} if kind == "loses_all" else {"share": least}
-    return (Finding(WORDS(kind, **values), ("share_1", "worth"), 0.5),)
+    return (Finding(WORDING(kind, **values), ("share_1", "worth"), 0.5),)
 
 
 def sentence(results: Results) -> str:
@@ -127,18 +128,16 @@ def sentence(results: Results) -> str:
         return ""
     low, high = min(shares), max(shares)
     if low >= ALL and high < MORE:
-        return WORDS("all_lose_all")
-    return WORDS("all_lose", low=low, high=high, is_worse=high >= MORE)
+        return WORDING("all_lose_all")
+    return WORDING("all_lose", low=low, high=high, is_worse=high >= MORE)
 
 
 def draw(results: Results) -> "Figure":
     """What is lost, by the size of the blocks that are shuffled."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
-        axes.plot(
-            result.arrays["blocks"], result.arrays["shares"], color=label.colour, linestyle=dash,
-            marker="o", label=label.title,
-        )  # fmt: skip
+        style: dict[str, Any] = {"colour": label.colour, "dash": dash, "name": label.title}
+        add(axes, Line(result.arrays["blocks"], result.arrays["shares"], marker="o", **style))
     logarithmic(axes, "x")
     axes.set_xticks(list(BLOCKS), [str(size) for size in BLOCKS])
     axes.minorticks_off()
@@ -151,7 +150,7 @@ def draw(results: Results) -> "Figure":
 
 FIGURE = FigureSpec(
     "blocks",
-    *WORDS.figure("blocks"),
+    *WORDING.figure("blocks"),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )
@@ -162,7 +161,7 @@ ANALYSIS = Analysis(
     units={_key(size): "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
-    across=replace(FIGURE, how_to_read=WORDS("across_how_to_read")),
+    across=replace(FIGURE, how_to_read=WORDING("across_how_to_read")),
     sentence=sentence,
     figures=(FIGURE,),
 )

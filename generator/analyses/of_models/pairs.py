@@ -24,7 +24,7 @@ from generator.numerics.arrays import Array, Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("pairs")
+WORDING = Wording("analyses/pairs.md.jinja")
 LENGTH = 512  # tokens
 SEQUENCES = 4
 QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
@@ -107,7 +107,7 @@ def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
 def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
     """What the model loses without the turns of ``quarter``. errors: NotApplicableError"""
     needed = int(np.ceil(turns.max()))
-    length = max(needed + stack.words.n_reserved, stack.length)
+    length = max(needed + stack.text_vocabulary.n_reserved, stack.length)
     if length > min(MOST_TOKENS, stack.longest):
         raise NotApplicableError(
             f"its slowest pair turns once in {needed:,} positions, longer than the texts read"
@@ -136,7 +136,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     wavelength = None
     if pair is not None and pair == second.value("highest_pair"):
         wavelength = float(first.arrays["wavelengths"][int(pair)])
-    text = WORDS("stands_out", n_pairs=n_pairs, wavelength=wavelength, share=min(shares))
+    text = WORDING("stands_out", n_pairs=n_pairs, wavelength=wavelength, share=min(shares))
     return (Finding(text, ("highest_share", "highest_pair"), 0.5),)
 
 
@@ -154,7 +154,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: the shares of the fastest and the slowest quarter."""
     (result,) = results.values()
-    return WORDS(
+    return WORDING(
         "pairs_alt",
         fastest=result.value("share_fastest_quarter"),
         slowest=result.value("share_slowest_quarter"),
@@ -171,8 +171,8 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "pairs",
-            WORDS("pairs_caption"),
-            WORDS("pairs_how_to_read"),
+            WORDING("pairs_caption"),
+            WORDING("pairs_how_to_read"),
             alt,
             draw=draw,
             python='plt.imshow(100 * arrays["pairs.shares"].mean(axis=1), aspect="auto")',

@@ -24,13 +24,13 @@ from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
-from generator.figures.style import ASIDE
+from generator.figures.scene import Line, add
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("position")
+WORDING = Wording("analyses/position.md.jinja")
 SHIFT = 64  # positions
 UNIT = "nats"
 NAMES = {
@@ -133,7 +133,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDS("equal", low=off, high=off, before=first.value("as_is")),
+                WORDING("equal", low=off, high=off, before=first.value("as_is")),
                 ("off", "as_is"),
                 0.6,
             )
@@ -141,9 +141,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     shifts = [result.value("shift_most") for result in (first, second)]
     text = ""
     if all(shift is not None and abs(shift) < NOTHING for shift in shifts):
-        text = WORDS("shifted_alike")
+        text = WORDING("shifted_alike")
     elif (far := _certain(first, second, "shift_most")) is not None:
-        text = WORDS("farthest", rise=far)
+        text = WORDING("farthest", rise=far)
     if text:
         found.append(Finding(text, ("shift_64", "shift_most"), 0.4))
     return tuple(found)
@@ -166,7 +166,7 @@ def sentence(results: Results) -> str:
     ]
     if not losses_off:
         return ""
-    return WORDS("equal", low=min(losses_off), high=max(losses_off), before=None)
+    return WORDING("equal", low=min(losses_off), high=max(losses_off), before=None)
 
 
 def draw(results: Results) -> "Figure":
@@ -177,8 +177,9 @@ def draw(results: Results) -> "Figure":
         places = np.arange(len(rises)) + 0.2 * (number - (len(results) - 1) / 2)
         for rise_, error, place in zip(rises, errors, places, strict=True):
             ends = [rise_ - error, rise_ + error]
-            axes.plot(ends, [place, place], color=label.colour, linewidth=1.0, label=ASIDE)
-        axes.plot(rises, places, "o", color=label.colour, label=label.title)
+            add(axes, Line(ends, [place] * 2, colour=label.colour, width=1.0, is_aside=True))
+        style: dict[str, Any] = {"colour": label.colour, "marker": "o", "is_joined": False}
+        add(axes, Line(rises, places, name=label.title, **style))
     axes.set_yticks(range(len(NAMES)), list(NAMES.values()))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
@@ -195,7 +196,7 @@ def _costs(result: Result) -> dict[str, Any]:
 
 FIGURE = FigureSpec(
     "moved",
-    *WORDS.figure("moved", _costs),
+    *WORDING.figure("moved", _costs),
     draw=draw,
     python=(
         f"places = {list(NAMES.values())}\n"
@@ -212,8 +213,8 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=replace(
         FIGURE,
-        caption=WORDS("across_caption"),
-        how_to_read=WORDS("across_how_to_read"),
+        caption=WORDING("across_caption"),
+        how_to_read=WORDING("across_how_to_read"),
     ),
     sentence=sentence,
     figures=(FIGURE,),

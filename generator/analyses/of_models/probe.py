@@ -11,8 +11,9 @@ from generator.checkpoints.model.live.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, hidden, legend_below, with_line_styles
+from generator.figures.lines import hidden, legend_below, with_line_styles
 from generator.figures.panels import panels
+from generator.figures.scene import DOTTED, Line, add
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
@@ -20,7 +21,7 @@ from generator.numerics.hidden_states import Probe, Sums, probe, share_of_positi
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORDS = Wording("probe")
+WORDING = Wording("analyses/probe.md.jinja")
 LEFT_OUT = 4  # First positions, which much else tells apart.
 ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 128  # of a fit
@@ -42,8 +43,10 @@ def compute(stack: LiveStack) -> Result:
         int, for the second time
     errors: NotApplicableError
     """
-    words = stack.words
-    positions = np.arange(max(LEFT_OUT, len(words.before)), stack.length - len(words.after))
+    vocabulary = stack.text_vocabulary
+    positions = np.arange(
+        max(LEFT_OUT, len(vocabulary.before)), stack.length - len(vocabulary.after)
+    )
     if stack.again is not None:
         known = stack.again.derived
         pairs = zip(known["means"], known["weights"], strict=True)
@@ -103,7 +106,7 @@ def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
     try:
         return stack.pieces(n), ()
     except NotApplicableError as error:
-        return stack.inputs(n), (Finding(WORDS("random_words", why=str(error))),)
+        return stack.inputs(n), (Finding(WORDING("random_words", why=str(error))),)
 
 
 def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Probe], list[float]]:
@@ -157,11 +160,11 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
     if all(_fades(result, random) for result in both):
-        text = WORDS("fades", at_input=known, at_end=last, random=float(random[-1]))
+        text = WORDING("fades", at_input=known, at_end=last, random=float(random[-1]))
         return (Finding(text, ("r2_input", "r2_last", "r2_random_last"), 0.6),)
     if all(_is_built_up(result, random) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
-        text = WORDS("built_up", layer=place, highest=highest, random=float(random.max()))
+        text = WORDING("built_up", layer=place, highest=highest, random=float(random.max()))
         return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
     return ()
 
@@ -205,7 +208,7 @@ def sentence(results: Results) -> str:
         for result in results.values()
         if _is_built_up(result, result.arrays[RANDOM])
     ]
-    return WORDS(
+    return WORDING(
         "parts", held=held, fading=fading, built=built, n_parts=len(results), changed=CHANGED
     )
 
@@ -219,7 +222,7 @@ def draw_across(results: Results) -> "Figure":
         depth, r2 = by_depth(result)
         for axes, values in ((trained, r2), (random, result.arrays[RANDOM])):
             name = label.title if axes is trained else hidden(label.title)
-            axes.plot(depth, values, color=label.colour, linestyle=dash, label=name)
+            add(axes, Line(depth, values, colour=label.colour, dash=dash, name=name))
     trained.set_title("trained")
     random.set_title("random weights")
     random.set(xlabel="relative depth", ylim=(-0.05, 1.05))
@@ -231,16 +234,11 @@ def draw(results: Results) -> "Figure":
     """Share of the variance of the position by layer, and that of random weights, dashed."""
     figure, (axes,) = panels(1, height=3.4)
     for label, result, dash in with_line_styles(results):
-        r2 = result.arrays["r2"]
-        axes.plot(
-            np.arange(r2.size), r2, color=label.colour, linestyle=dash, marker="o",
-            markersize=3.0, label=label.title,
-        )  # fmt: skip
-        random = result.arrays[RANDOM]
-        axes.plot(
-            np.arange(random.size), random, color=REFERENCE, linestyle=DOTTED,
-            label="random weights",
-        )  # fmt: skip
+        r2, random = result.arrays["r2"], result.arrays[RANDOM]
+        style: dict[str, Any] = {"dash": dash, "marker": "o", "size": 3.0, "name": label.title}
+        add(axes, Line(np.arange(r2.size), r2, colour=label.colour, **style))
+        style = {"dash": DOTTED, "name": "random weights"}
+        add(axes, Line(np.arange(random.size), random, colour=REFERENCE, **style))
     return _finished(figure, axes, "number of layers")
 
 
@@ -260,21 +258,21 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=FigureSpec(
         "depth",
-        *WORDS.figure("depth"),
+        *WORDING.figure("depth"),
         draw=draw_across,
     ),
     overlay=Overlay(
         x="relative depth (share of the layers)",
         y="held-out R² of the position",
         points=by_depth,
-        how_to_read=WORDS("overlay_how_to_read"),
-        title=WORDS("overlay_title"),
+        how_to_read=WORDING("overlay_how_to_read"),
+        title=WORDING("overlay_title"),
     ),
     sentence=sentence,
     figures=(
         FigureSpec(
             "layers",
-            *WORDS.figure("layers"),
+            *WORDING.figure("layers"),
             draw=draw,
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'

@@ -13,10 +13,10 @@ import numpy as np
 
 from generator.checkpoints.files.tensors import READABLE, decode
 from generator.contracts import Json, StoredTensor, TensorInfo
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.numerics.arrays import Array, Floats
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 PACKED = "U32"
 WEIGHT, SCALES, BIASES = ".weight", ".scales", ".biases"
 MOST_BITS = 8

@@ -81,12 +81,12 @@ OTHER_SENSES = frozenset({("pi0", "dit_config")})
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a
 # question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
-# Decoders with a stored table; tables of other families belong to an encoder unless the name of the
-# tensor contains "decoder".
-# Of parts that are decoders, and one that sees both sides, all by one class.
+# Models of several decoders and of one part that sees both sides, all of one class.
 OF_BOTH_KINDS = frozenset({"bark"})
 # Names of OpenAI leave out which tower it is but for images.
 TWO_TOWERS = frozenset({"clip"})
+# Decoders with a stored table; tables of other families belong to an encoder unless the name of the
+# tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
@@ -103,7 +103,7 @@ AFTER_TWO = frozenset(
     {"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra",
      "pp_formulanet", "pp_formulanet_text"}
 )  # fmt: skip
-# Their code encodes position by what no scheme reads; templates/words/questions.jinja says how.
+# Their code encodes position by what no scheme reads; templates/wording/questions.jinja says how.
 UNREAD = frozenset(
     {
         "chatglm",
@@ -161,7 +161,7 @@ BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
 # Attention to a window of blocks, global ones and random ones.
 IN_BLOCKS = frozenset({"big_bird", "bigbird_pegasus"})
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
-# Encoders that count the query in the window of each side.
+# Beginnings of families of encoders that count the query in the window of each side.
 EXCLUSIVE = ("gemma", "diffusion_gemma")
 # Layers of attention between recurrent ones have no encoding of position.
 MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
@@ -180,7 +180,7 @@ TURN_NEIGHBOURS_IN_GGUF = frozenset(
      "olmo", "plm", "smollm3", "xverse"}
 )  # fmt: skip
 # Of these, transformers turns halves (rotate_half in modeling_llama.py and others), and so does
-# llama.cpp but for the former.
+# llama.cpp but for those in TURN_NEIGHBOURS_IN_GGUF.
 TURN_HALVES = frozenset(
     {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral",
      "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",

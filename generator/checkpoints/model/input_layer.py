@@ -21,12 +21,12 @@ from generator.contracts import (
     Sentence,
     Subject,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 # The last names are those of Whisper as first published, and of llama.cpp.
 WORD_TENSORS = (
     "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight",
@@ -43,7 +43,7 @@ NORMS = (
 )
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 MOST_TOKENS = 24
-NO_WORDS = (
+NO_WORD_VECTORS = (
     "it needs the whole word matrix, which is large and is read only if the checkpoint's entry"
     " has “words: true”"
 )
@@ -84,10 +84,10 @@ def subjects(
     ]
     if not any(_beside_words(encoding) for encoding in encodings):
         return plain
-    words, no_words = _words(files, checkpoint)
+    vectors, why_none = _word_vectors(files, checkpoint)
     return [
         (
-            replace(subject, words=words, no_words=no_words)
+            replace(subject, word_vectors=vectors, no_word_vectors=why_none)
             if _beside_words(subject.encoding)
             else subject
         )
@@ -105,10 +105,10 @@ def word_tensor(files: Files) -> str | None:
     return _ending(files, WORD_TENSORS)
 
 
-def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
+def _word_vectors(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
     """The whole word matrix (vocab_size, d_model), or the reason why there is none."""
     if not checkpoint.words:
-        return None, NO_WORDS
+        return None, NO_WORD_VECTORS
     name = word_tensor(files)
     if name is None:
         return None, _no_word_table(files)

@@ -2,7 +2,8 @@
 transformers resolves it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from generator.checkpoints.model.families import (
@@ -43,7 +44,7 @@ BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
 BEFORE_AND_AFTER = "sliding_windows"
 # The window of layers that are listed as local; in other configs, something else.
 BY_TYPE = "window_size"
-DENSE_EVERY = "dense_attention_every_n_layers"
+DENSE_EVERY, CROSSING = "dense_attention_every_n_layers", "cross_attention_layers"
 CHUNK, CHUNKED_TYPE = "attention_chunk_size", "chunked attention"
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
@@ -101,6 +102,77 @@ N_LAYERS: Mapping[StackKind, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
+
+
+def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
+    """Name and value of the setting of the window of layer ``index``; None where it has none."""
+    config = config.of_layer(index)
+    for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
+        sizes = config.listed(name)
+        size = sizes[index] if index < len(sizes) else config.value(name)
+        if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+            return name, size
+    return None
+
+
+def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
+    """Whether the window of a config without kinds of layers limits all of them; one as long as the
+    context limits none.
+    """
+    if config.listed(BEFORE_AND_AFTER) or config.family in CONTEXT:
+        return True
+    window = _window(config, 0)
+    if (
+        config.family in WITHOUT_WINDOW
+        or config.flag("use_sliding_window") is False
+        or _sees_all(config, kind)
+        or window is None
+        or window[0] == BY_TYPE
+    ):
+        return False
+    context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
+    return context is None or window[1] < context
+
+
+def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
+    """Whether the window is that of the other stack, or is completed by summaries of all blocks
+    (LongT5, arXiv 2112.07916, section 3.1.2).
+    """
+    if config.is_encoder_decoder and kind == "decoder":
+        return "local_radius" in config or "attention_window" in config
+    return config.text("encoder_attention_type") == "transient-global"
+
+
+@dataclass(frozen=True)
+class LayerRule:
+    """The type of layers, under a condition.
+
+    holds: of the config and the kind of their stack; at: of the config and the index of a layer
+    """
+
+    reason: str
+    type: str
+    holds: Callable[[ModelConfig, StackKind], bool]
+    at: Callable[[ModelConfig, int], bool] = lambda *_: True
+
+
+# Where a config does not list the types of layers, the first that holds says that of each.
+KINDS = (
+    LayerRule("a family of recurrent layers", RECURRENT_TYPE,
+              lambda config, _: config.family in RECURRENT | LSTM),
+    LayerRule("a family that attends to chunks", CHUNKED_TYPE,
+              lambda config, _: config.family in CHUNKED),
+    # Every so many layers of Phi-3 small (arXiv 2404.14219, section 2) attend to all.
+    LayerRule("between layers that attend to all", SPARSE,
+              lambda config, _: config.count(DENSE_EVERY) is not None,
+              lambda config, layer: (layer + 1) % config.value(DENSE_EVERY) > 0),
+    LayerRule("a layer for images", CROSS, lambda config, _: bool(config.listed(CROSSING)),
+              lambda config, layer: layer in config.listed(CROSSING)),
+    LayerRule("attention to chosen blocks", SPARSE,
+              lambda config, _: config.text("attention_type") == "block_sparse"),
+    LayerRule("a window", SLIDING, _is_windowed),
+    LayerRule("any other", FULL, lambda *_: True),
+)  # fmt: skip
 
 
 def layers(stack: Stack) -> tuple[Layer, ...]:
@@ -181,9 +253,9 @@ def _n_layers(config: ModelConfig, kind: StackKind) -> int | None:
 
 
 def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
-    """Kind of every layer, with spaces for underscores; empty where neither kinds nor the number of
-    layers are known, where there are more than MOST_LAYERS, and where a family that lists kinds
-    gives none.
+    """Kind of every layer, with spaces for underscores: as listed, or else by ``KINDS``; empty
+    where neither kinds nor the number of layers are known, where there are more than MOST_LAYERS,
+    and where a family that lists kinds gives none.
     """
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
     count = _n_layers(config, kind)
@@ -193,48 +265,10 @@ def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
         return []
     if listed and len(listed) >= (count or 0):
         return listed[:count]
-    if config.family in RECURRENT | LSTM:
-        return [RECURRENT_TYPE] * (count or 0)
-    if config.family in CHUNKED:
-        return [CHUNKED_TYPE] * (count or 0)
-    usual, crossing = (
-        SLIDING if _is_windowed(config, kind) else FULL,
-        config.listed("cross_attention_layers"),
-    )
-    if config.text("attention_type") == "block_sparse":
-        usual = SPARSE
-    # Every so many layers of Phi-3 small (arXiv 2404.14219, section 2) attend to all.
-    if every := config.count(DENSE_EVERY):
-        return [SPARSE if (layer + 1) % every else usual for layer in range(count or 0)]
-    return [CROSS if layer in crossing else usual for layer in range(count or 0)]
-
-
-def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
-    """Whether the window of a config without kinds of layers limits all of them; one as long as the
-    context limits none.
-    """
-    if config.listed(BEFORE_AND_AFTER) or config.family in CONTEXT:
-        return True
-    window = _window(config, 0)
-    if (
-        config.family in WITHOUT_WINDOW
-        or config.flag("use_sliding_window") is False
-        or _sees_all(config, kind)
-        or window is None
-        or window[0] == BY_TYPE
-    ):
-        return False
-    context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
-    return context is None or window[1] < context
-
-
-def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
-    """Whether the window is that of the other stack, or is completed by summaries of all blocks
-    (LongT5, arXiv 2112.07916, section 3.1.2).
-    """
-    if config.is_encoder_decoder and kind == "decoder":
-        return "local_radius" in config or "attention_window" in config
-    return config.text("encoder_attention_type") == "transient-global"
+    rules = [rule for rule in KINDS if rule.holds(config, kind)]
+    return [
+        next(rule.type for rule in rules if rule.at(config, layer)) for layer in range(count or 0)
+    ]
 
 
 def _mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
@@ -282,14 +316,3 @@ def _chunk(config: ModelConfig) -> int | None:
     if size is not None and half is not None and name == "n_window_infer":
         size = size // (2 * half) * POSITIONS_OF_FRAMES
     return size
-
-
-def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
-    """Name and value of the setting of the window of layer ``index``; None where it has none."""
-    config = config.of_layer(index)
-    for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
-        sizes = config.listed(name)
-        size = sizes[index] if index < len(sizes) else config.value(name)
-        if isinstance(size, int) and not isinstance(size, bool) and size > 0:
-            return name, size
-    return None

@@ -12,7 +12,7 @@ from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form
 from generator.text import tensor_in_words
 
@@ -21,10 +21,10 @@ WITH_FOURIER = re.compile(
     r"PerceiverFor(ImageClassification(Fourier|ConvProcessing)|OpticalFlow"
     r"|MultimodalAutoencoding)$"
 )
-TEXTS = Words("words/questions.jinja")
+TEXTS = Wording("wording/questions.jinja")
 CONFIG = "config.json"
 MOST = 3  # sentences
-WORDS = frozenset(
+OF_POSITION = frozenset(
     {"pos", "position", "positions", "positional", "posemb", "posembed", "posenc", "pe", "wpe"}
 )
 # What has such a word in its name and tells no position.
@@ -75,7 +75,9 @@ def _likely(files: Files, is_claimed: Claimed) -> Iterator[tuple[str, str]]:
 
 
 def _is_named(files: Files, name: str) -> bool:
-    return _n_axes(files, name) > 1 and not WORDS.isdisjoint(re.split(r"[._]|\d+", name.lower()))
+    return _n_axes(files, name) > 1 and not OF_POSITION.isdisjoint(
+        re.split(r"[._]|\d+", name.lower())
+    )
 
 
 def _is_shaped(files: Files, name: str) -> bool:

@@ -1,14 +1,14 @@
 """Where the settings of an encoding come from, in words."""
 
 from generator.contracts import EncodingRecord, Json
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-WORDS = Words("words/origins.jinja")
+WORDING = Wording("wording/origins.jinja")
 
 
 def in_words(record: EncodingRecord) -> dict[str, str]:
     """For each parameter that follows from settings, by its title: ``of_parameter``."""
-    return {WORDS("parameter", name=name): of_parameter(record, name) for name in record.origins}
+    return {WORDING("parameter", name=name): of_parameter(record, name) for name in record.origins}
 
 
 def of_parameter(record: EncodingRecord, name: str) -> str:
@@ -16,7 +16,7 @@ def of_parameter(record: EncodingRecord, name: str) -> str:
     it is.
     """
     origin = record.origins[name]
-    return WORDS(
+    return WORDING(
         "origin",
         keys=list(origin.keys),
         default_of=origin.default_of,
@@ -26,4 +26,4 @@ def of_parameter(record: EncodingRecord, name: str) -> str:
 
 def rotation_in_words(parameters: Json) -> str:
     """What defines a rotation."""
-    return WORDS("rotation", parameters=parameters)
+    return WORDING("rotation", parameters=parameters)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import isqrt
 
 from generator.contracts import ModelConfig
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 Grid = tuple[int, int]
 SIZES, STEPS = (
     ("image_size", "pretrain_image_size", "input_size"),

@@ -34,15 +34,15 @@ from generator.contracts import (
     StackKind,
 )
 from generator.contracts.model_config import UNKNOWN
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import FEW, TableArrangement, arrangement_of, shifted_arrangement
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.text import tensor_in_words
 
-NOTES = Words("words/notes.jinja")
-QUESTIONS = Words("words/questions.jinja")
+NOTES = Wording("wording/notes.jinja")
+QUESTIONS = Wording("wording/questions.jinja")
 NAME = table_names.TABLE
 # Random frequencies for points and boxes (SAM).
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")

@@ -3,8 +3,8 @@ decoder.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from generator.checkpoints.model.diffusion_transformers import CROPPED, ROTATED
 from generator.checkpoints.model.families import (
@@ -19,7 +19,7 @@ from generator.checkpoints.model.family_formats import FORMATS, translated
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import completed_by_class, is_known
-from generator.contracts import Modality, ModelConfig, Resolved, Stack
+from generator.contracts import Json, Modality, ModelConfig, Resolved, Stack, StackKind
 from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
 from generator.libraries import config_classes, light_transformers
 
@@ -60,6 +60,115 @@ NO_STACK = re.compile(r"projector|connector|adapter|merger|quant|generation|rope
 LAYERED = (*SIZES["n_layers"], *SIZES["n_heads"])
 # Settings, with the value for attention to both sides.
 BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))
+SOUND = frozenset({"audio", "speech"})  # Words in names of families.
+Holds = Callable[[ModelConfig, str], bool]
+
+
+def is_encoder_family(family: str) -> bool:
+    """Whether positions see those after them, by what the family is trained for in transformers, or
+    by its name.
+    """
+    if family == UNKNOWN:
+        return False
+    auto = light_transformers("models.auto.modeling_auto")
+    trained = (
+        auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
+    )
+    return family in trained or family in ENCODERS or family.endswith("encoder")
+
+
+def _is_of_sound(config: ModelConfig) -> bool:
+    return "num_mel_bins" in config or config.family in OF_SOUND
+
+
+def _is_of_patches(config: ModelConfig) -> bool:
+    has_size = "patch_size" in config or "image_size" in config
+    return config.family in OF_IMAGES or ("vocab_size" not in config and has_size)
+
+
+def _is_of_images(config: ModelConfig, part: str) -> bool:
+    """Whether it is a model of images alone, by itself or as the encoder of another model."""
+    is_whole = part in ("decoder", "encoder")
+    return is_whole and _is_of_patches(config) and not _is_of_sound(config)
+
+
+def _is_encoder(config: ModelConfig) -> bool:
+    """Whether its family is one of encoders, and no setting makes a decoder of it."""
+    is_trained = is_encoder_family(config.family) and config.flag("is_decoder") is not True
+    return is_trained or _is_of_patches(config)
+
+
+def _looks_ahead(config: ModelConfig) -> bool | None:
+    """Whether positions see those after them, as a setting or the family says; None where neither
+    does.
+    """
+    flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
+    configured = (flag == sees for name, sees in flags if (flag := config.flag(name)) is not None)
+    return next(configured, False if config.family in CAUSAL_ENCODERS else None)
+
+
+@dataclass(frozen=True)
+class StackRule:
+    """What part of a model a stack is, under a condition.
+
+    holds: of its config, and of the part that the key of a nested config names, “decoder” for a
+        whole one
+    part: None for that part; settings: those of the stack that differ from its config's
+    """
+
+    reason: str
+    holds: Holds
+    part: str | None
+    kind: StackKind
+    settings: Json = field(default_factory=dict)
+
+
+# The first that holds says what a stack is.
+STACKS = (
+    StackRule("the named class is the encoder alone",
+              lambda config, _: side_alone(config) == "encoder", "encoder", "encoder",
+              {"is_encoder_decoder": False, "is_decoder": False}),
+    StackRule("the named class is the decoder alone",
+              lambda config, _: side_alone(config) == "decoder", "decoder", "decoder",
+              {"is_encoder_decoder": False, "is_decoder": True}),
+    StackRule("another model has its encoder",  # As that of a T5.
+              lambda config, part: config.is_encoder_decoder and part.endswith("encoder"),
+              None, "encoder", {"is_encoder_decoder": False}),
+    StackRule("an encoder and a decoder",
+              lambda config, _: config.is_encoder_decoder, "encoder and decoder", "decoder"),
+    StackRule("a model of images",
+              lambda config, part: part == "decoder" and _is_of_images(config, part),
+              "vision", "encoder"),
+    StackRule("an encoder of images", _is_of_images, None, "encoder"),
+    StackRule("a model that looks ahead",
+              lambda config, part: part == "decoder" and _looks_ahead(config) is True,
+              "encoder", "encoder"),
+    StackRule("a part that looks ahead",
+              lambda config, _: _looks_ahead(config) is True, None, "encoder"),
+    StackRule("an encoder that does not look ahead",
+              lambda config, part: (
+                  part == "decoder" and _is_encoder(config) and _looks_ahead(config) is False
+              ),
+              "encoder", "decoder"),
+    StackRule("a part that does not look ahead",
+              lambda config, _: _looks_ahead(config) is False, None, "decoder"),
+    StackRule("a family of encoders",
+              lambda config, part: part == "decoder" and _is_encoder(config),
+              "encoder", "encoder"),
+    StackRule("a part named encoder", lambda _, part: part.endswith("encoder"), None, "encoder"),
+    StackRule("any other", lambda *_: True, None, "decoder"),
+)  # fmt: skip
+# The first that holds says of what its positions are; None for what the key of a nested config
+# says, or else text.
+MODALITIES: Mapping[str, tuple[Holds, Modality | None]] = {
+    "an encoder and a decoder, or one of them": (lambda config, _: config.is_encoder_decoder, None),
+    "a model of images": (_is_of_images, "image"),
+    "a model of sound": (lambda config, _: _is_of_sound(config), "audio"),
+    "an encoder with the name of sound": (
+        lambda config, _: _is_encoder(config) and not SOUND.isdisjoint(config.family.split("_")),
+        "audio",
+    ),
+}
 
 
 def resolved(config: ModelConfig) -> Resolved:
@@ -140,55 +249,8 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     # Some say that they are encoder and decoder (Dia, Canary).
     if config.family.endswith("_decoder"):
         config = config.updated({"is_encoder_decoder": False})
-    if (side := side_alone(config)) is not None:
-        alone = {"is_encoder_decoder": False, "is_decoder": side == "decoder"}
-        return Stack(side, side, modality, config.updated(alone), refused)
-    # A T5 of which another model has the encoder.
-    if config.is_encoder_decoder and part.endswith("encoder"):
-        return Stack(
-            part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused
-        )
-    if config.is_encoder_decoder:
-        return Stack("encoder and decoder", "decoder", modality, config, refused)
-    is_of_patches = config.family in OF_IMAGES or (
-        "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
-    )
-    is_of_sound = "num_mel_bins" in config or config.family in OF_SOUND
-    if is_of_patches and not is_of_sound and part in ("decoder", "encoder"):
-        return Stack("vision" if part == "decoder" else part, "encoder", "image", config, refused)
-    is_encoder = is_of_patches or (
-        is_encoder_family(config.family) and config.flag("is_decoder") is not True
-    )
-    is_of_audio = is_of_sound or (
-        is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_"))
-    )
-    flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
-    configured = next(
-        (flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None
-    )
-    stack_part = "encoder" if (is_encoder or configured) and part == "decoder" else part
-    sees_both_sides = (
-        stack_part.endswith("encoder") and config.family not in CAUSAL_ENCODERS
-        if configured is None
-        else configured
-    )
+    rule = next(rule for rule in STACKS if rule.holds(config, part))
+    named = next((of for holds, of in MODALITIES.values() if holds(config, part)), None)
     return Stack(
-        stack_part,
-        "encoder" if sees_both_sides else "decoder",
-        "audio" if is_of_audio else modality,
-        config,
-        refused,
+        rule.part or part, rule.kind, named or modality, config.updated(rule.settings), refused
     )
-
-
-def is_encoder_family(family: str) -> bool:
-    """Whether positions see those after them, by what the family is trained for in transformers, or
-    by its name.
-    """
-    if family == UNKNOWN:
-        return False
-    auto = light_transformers("models.auto.modeling_auto")
-    trained = (
-        auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
-    )
-    return family in trained or family in ENCODERS or family.endswith("encoder")

@@ -14,7 +14,7 @@ from generator.checkpoints.model.code_files import NoOutlineError, outline
 from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Claimed, Files, ModelConfig, Resolved
 from generator.contracts.model_config import SIZES
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.libraries import config_classes
 from generator.text import times
 
@@ -23,8 +23,8 @@ ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 # Settings that may name a scheme, or say that there is no table.
 OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)
 WITH_TABLE = ("absolute", "learned")
-NOTES = Words("words/notes.jinja")
-QUESTIONS = Words("words/questions.jinja")
+NOTES = Wording("wording/notes.jinja")
+QUESTIONS = Wording("wording/questions.jinja")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ CHILDREN = frozenset(
 )
 OF_T5 = frozenset({"embed_tokens", "block", "final_layer_norm", "dropout"})
 BUCKETS = "relative_attention_num_buckets"  # A setting of T5 and what is built like it.
-WORDS = "word_embeddings.weight"
+WORD_TABLE = "word_embeddings.weight"
 MOST_PADDING = 2**18  # The small vocabulary is larger than this id.
 PASSED_ON = (
     "hidden_size", "embedding_size", "dim", "type_vocab_size", "max_position_embeddings",
@@ -119,13 +119,13 @@ def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLay
     state = {
         name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy())
         for name in layer.state_dict()
-        if name != WORDS
+        if name != WORD_TABLE
     }
     words = torch.zeros(
         first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64
     )
     words[first:] = torch.from_numpy(files.rows(word_tensor, distinct))
-    layer.load_state_dict({**state, WORDS: words})
+    layer.load_state_dict({**state, WORD_TABLE: words})
     with torch.no_grad():
         output = layer(torch.tensor([[first + distinct.index(index) for index in ids]]))
     return OwnLayer(frozen(output[0].numpy()), type(layer).__name__)
@@ -163,7 +163,7 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
     shapes = {
         _stored(files, prefix + name): tuple(tensor.shape)
         for name, tensor in outline.state_dict().items()
-        if name != WORDS
+        if name != WORD_TABLE
     }
     stored = {name: files.tensors[name].shape for name in shapes if name in files.tensors}
     return type(outline)(config).double().eval() if stored == shapes else None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Json, Page, PageKind, untyped
+from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import expected
 
 
@@ -23,17 +23,29 @@ class Agreement:
     deviation: float | None
 
 
+@dataclass(frozen=True)
+class ExpectedContext(PageContext, template="expected.md.jinja"):
+    """rows: models with the paths of their files; rotations: of all; alone: those that no
+    other code confirms or contradicts
+    """
+
+    rows: Sequence[tuple[str, Json]]
+    rotations: int
+    alone: int
+    agreements: Sequence[Agreement]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page, with all models."""
     models = expected.models_of(atlas)
     rotations = [rotation for model in models for rotation in model["rotations"]]
-    context = {
-        "rows": [(expected.path(model), model) for model in models],
-        "rotations": len(rotations),
-        "alone": sum(not one["agrees"] and not one["differs"] for one in rotations),
-        "agreements": agreements(rotations),
-    }
-    return [Page("data/expected.md", untyped("expected.md.jinja", context))]
+    context = ExpectedContext(
+        rows=[(expected.path(model), model) for model in models],
+        rotations=len(rotations),
+        alone=sum(not one["agrees"] and not one["differs"] for one in rotations),
+        agreements=agreements(rotations),
+    )
+    return [Page("data/expected.md", context)]
 
 
 def agreements(rotations: Sequence[Json]) -> tuple[Agreement, ...]:

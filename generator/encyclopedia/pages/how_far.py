@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind, untyped
-from generator.contracts.words import Words
+from generator.contracts import Atlas, Page, PageContext, PageKind
+from generator.contracts.wording import Wording
 from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
 
-WORDS = Words("words/models.jinja")
+WORDING = Wording("wording/models.jinja")
 FAR = 200_000  # positions
 # The least length of each part of the table, in positions; another part has unknown ones.
 LEAST = (1_000_000, FAR, 100_000, 32_000, 8_000, 2_000, 1)
@@ -23,17 +23,24 @@ class Band:
     rows: tuple[SightRow, ...]
 
 
+@dataclass(frozen=True)
+class HowFarContext(PageContext, template="how_far.md.jinja"):
+    """lead: sentences; far: positions from which a context is long; ticks: of the axis"""
+
+    lead: Sequence[str]
+    total: int
+    far: int
+    ticks: Sequence[tuple[float, str]]
+    bands: Sequence[Band]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page, with all rows."""
     found = sight_rows(atlas)
-    context = {
-        "lead": lead(found),
-        "total": len(found),
-        "far": FAR,
-        "ticks": ticks(),
-        "bands": bands(found),
-    }
-    return [Page("models/how-far.md", untyped("how_far.md.jinja", context))]
+    context = HowFarContext(
+        lead=lead(found), total=len(found), far=FAR, ticks=ticks(), bands=bands(found)
+    )
+    return [Page("models/how-far.md", context)]
 
 
 def bands(found: Sequence[SightRow]) -> tuple[Band, ...]:
@@ -59,9 +66,9 @@ def lead(found: Sequence[SightRow]) -> tuple[str, ...]:
     longest = [row.title for row in found if row.context == max(contexts)]
     unknown = sum(row.sees is None for row in found)
     return (
-        WORDS("far", count=far, total=len(found), far=FAR),
-        WORDS("farthest", titles=longest, context=max(contexts)),
-        *([WORDS("unknown_length", count=unknown)] if unknown else ()),
+        WORDING("far", count=far, total=len(found), far=FAR),
+        WORDING("farthest", titles=longest, context=max(contexts)),
+        *([WORDING("unknown_length", count=unknown)] if unknown else ()),
     )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageKind, untyped
-from generator.contracts.words import Words
+from generator.contracts import Atlas, Page, PageContext, PageKind
+from generator.contracts.wording import Wording
 from generator.encyclopedia.rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
-WORDS = Words("words/models.jinja")
+WORDING = Wording("wording/models.jinja")
 # Facets that are a limit, with the values that readers choose from.
 AT_LEAST = {
     "context": (4096, 8192, 32_768, 131_072, 262_144, 1_000_000),
@@ -20,22 +20,6 @@ AT_MOST = {
 BASE = COLUMNS.index("Rotary base")
 
 
-def pages(atlas: Atlas) -> list[Page]:
-    """The page, with all rows."""
-    found = rows(atlas)
-    context = {
-        "columns": COLUMNS,
-        "total": len(found),
-        "from_knowledge": sum(row.is_from_knowledge for row in found),
-        "mark": WORDS("unchecked_short"),
-        "unchecked": WORDS("unchecked"),
-        "lead": lead(found),
-        "facets": facets(found),
-        "rows": found,
-    }
-    return [Page("models.md", untyped("models.md.jinja", context))]
-
-
 @dataclass(frozen=True)
 class Facet:
     """What narrows the table. rule: "" for one of its values, else "least" or "most" """
@@ -43,6 +27,38 @@ class Facet:
     name: str
     rule: str
     values: list[str]
+
+
+@dataclass(frozen=True)
+class ModelsContext(PageContext, template="models.md.jinja"):
+    """from_knowledge: how many configs nobody checked; mark, unchecked: what says so,
+    short and as a whole; lead: sentences
+    """
+
+    columns: Sequence[str]
+    total: int
+    from_knowledge: int
+    mark: str
+    unchecked: str
+    lead: Sequence[str]
+    facets: Sequence[Facet]
+    rows: Sequence[KnownModelRow]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The page, with all rows."""
+    found = rows(atlas)
+    context = ModelsContext(
+        columns=COLUMNS,
+        total=len(found),
+        from_knowledge=sum(row.is_from_knowledge for row in found),
+        mark=WORDING("unchecked_short"),
+        unchecked=WORDING("unchecked"),
+        lead=lead(found),
+        facets=facets(found),
+        rows=found,
+    )
+    return [Page("models.md", context)]
 
 
 def facets(found: Sequence[KnownModelRow]) -> list[Facet]:
@@ -76,8 +92,8 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
     recurrent = sum(KINDS["recurrent"] in row.facets["kind"] for row in found)
     share = 100.0 * rotating / len(found)
     return (
-        WORDS("all", count=len(found), share=share, longest=longest),
-        WORDS("layers", windowed=windowed, recurrent=recurrent),
+        WORDING("all", count=len(found), share=share, longest=longest),
+        WORDING("layers", windowed=windowed, recurrent=recurrent),
     )
 
 

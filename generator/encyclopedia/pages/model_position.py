@@ -1,9 +1,26 @@
 """The page on one position of any published model with rotations, which the browser computes."""
 
-from generator.contracts import Atlas, Page, PageKind, untyped
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Page, PageContext, PageKind
 from generator.encyclopedia.positions import positions
 from generator.encyclopedia.rows import page_of, records
 from generator.site.at_position import PositionOfModel
+
+
+@dataclass(frozen=True)
+class PositionContext(PageContext, template="model_position.md.jinja"):
+    """panel: of the model with which it begins; name, page: of that one, "" without any;
+    names: of all that can be chosen; models: how many these are of ``total``
+    """
+
+    panel: PositionOfModel | None
+    name: str
+    page: str
+    names: Sequence[str]
+    models: int
+    total: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -15,15 +32,15 @@ def pages(atlas: Atlas) -> list[Page]:
         key=lambda name: (_is_scaled(found[name]), months[name], name),
         default="",
     )
-    context = {
-        "panel": found.get(first),
-        "name": first,
-        "page": page_of(first, ".html") if first else "",
-        "names": list(found),
-        "models": len(found.keys() & months.keys()),
-        "total": len(months),
-    }
-    return [Page("models/position.md", untyped("model_position.md.jinja", context))]
+    context = PositionContext(
+        panel=found.get(first),
+        name=first,
+        page=page_of(first, ".html") if first else "",
+        names=list(found),
+        models=len(found.keys() & months.keys()),
+        total=len(months),
+    )
+    return [Page("models/position.md", context)]
 
 
 def _is_scaled(position: PositionOfModel) -> bool:

@@ -4,14 +4,14 @@ publishes for longer ones.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from generator.contracts import Atlas, Json, Page, PageKind, untyped
+from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia.positions import extended_name
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
-from generator.encyclopedia.rows import KINDS, WORDS, page_of, pages_of, records
+from generator.encyclopedia.rows import KINDS, WORDING, page_of, pages_of, records
 from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
@@ -34,6 +34,29 @@ class Group:
     is_bare: bool
 
 
+@dataclass(frozen=True)
+class PublishedContext(PageContext, template="published_model.md.jinja"):
+    """model: as in models.json; titles: of schemes by key; measured: address of figures, "" without
+
+    unchecked: what says that nobody checked a config; stacks: name, strip and groups of each
+    costs: numbers kept at some lengths; lengths: what names each; types: of a cache
+    served: extensions, with settings as programs take them; keys: that give windows
+    """
+
+    model: Json
+    owner: str
+    name: str
+    titles: Mapping[str, str]
+    unchecked: str
+    stacks: Sequence[tuple[str, Strip, list[Group]]]
+    costs: Sequence[tuple[int, int]]
+    lengths: Mapping[int, list[str]]
+    types: Sequence[tuple[str, int, bool]]
+    served: Sequence[Json]
+    keys: Sequence[str]
+    measured: str
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
@@ -44,21 +67,21 @@ def pages(atlas: Atlas) -> list[Page]:
 def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page:
     owner, _, name = model["id"].rpartition("/")
     sight = sight_row(model)
-    context = {
-        "model": model,
-        "owner": owner,
-        "name": name,
-        "titles": titles,
-        "unchecked": WORDS("unchecked"),
-        "stacks": list(_stacks(model, sight)),
-        "costs": _costs(model),
-        "lengths": _lengths(model),
-        "types": list(_types(model["cache_type"])),
-        "served": [_served(one, model) for one in model["extends"]],
-        "keys": [key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
-        "measured": measured.get(model["id"], ""),
-    }
-    return Page(page_of(model["id"]), untyped("published_model.md.jinja", context))
+    context = PublishedContext(
+        model=model,
+        owner=owner,
+        name=name,
+        titles=titles,
+        unchecked=WORDING("unchecked"),
+        stacks=list(_stacks(model, sight)),
+        costs=_costs(model),
+        lengths=_lengths(model),
+        types=list(_types(model["cache_type"])),
+        served=[_served(one, model) for one in model["extends"]],
+        keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
+        measured=measured.get(model["id"], ""),
+    )
+    return Page(page_of(model["id"]), context)
 
 
 def _served(extension: Json, model: Json) -> Json:

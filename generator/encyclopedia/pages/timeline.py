@@ -7,23 +7,34 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Atlas, Figure, FigureSpec, Mixer, Page, PageKind, Results, untyped
-from generator.contracts.words import Words
+from generator.contracts import (
+    Atlas,
+    Figure,
+    FigureSpec,
+    Mixer,
+    Page,
+    PageContext,
+    PageKind,
+    Results,
+    Scheme,
+)
+from generator.contracts.wording import Wording
 from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
-from generator.figures.style import BACKGROUND, QUIET, SERIES
+from generator.figures.scene import Line, add
+from generator.figures.style import QUIET, SERIES
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-WORDS = Words("words/timeline.jinja")
+WORDING = Wording("wording/timeline.jinja")
 MOST_SCHEMES = 6
 TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
@@ -94,6 +105,23 @@ class Quantity:
         return rounded(self.medians[0], 0), rounded(self.medians[-1], 0)
 
 
+@dataclass(frozen=True)
+class TimelineContext(PageContext, template="timeline.md.jinja"):
+    """years, image_years: with enough models of text, and of images; medians: of bases and contexts
+    since: schemes with a year, the first first
+    """
+
+    figures: Sequence[Figure]
+    years: Sequence[int]
+    image_years: Sequence[int]
+    schemes: Sequence[Share]
+    image_schemes: Sequence[Share]
+    medians: tuple[Quantity, Quantity]
+    layers: Sequence[Share]
+    n_models: int
+    since: Sequence[Scheme]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The page; without figures where no two years have enough models."""
     models = [model for model in dated_models(atlas) if model.reads_text]
@@ -112,21 +140,21 @@ def pages(atlas: Atlas) -> list[Page]:
     )
     if figures and len(image_years) > 1:
         figures = (*figures, _shares("image_schemes", image_years, of_images, "image_schemes"))
-    context = {
-        "figures": figures,
-        "years": years,
-        "image_years": image_years,
-        "schemes": of_text,
-        "image_schemes": of_images,
-        "medians": (bases, contexts),
-        "layers": layers,
-        "n_models": len(models),
-        "since": sorted(
+    context = TimelineContext(
+        figures=figures,
+        years=years,
+        image_years=image_years,
+        schemes=of_text,
+        image_schemes=of_images,
+        medians=(bases, contexts),
+        layers=layers,
+        n_models=len(models),
+        since=sorted(
             (scheme for scheme in atlas.schemes if scheme.year),
             key=lambda scheme: (scheme.year or 0, scheme.paper),
         ),
-    }
-    return [Page("timeline.md", untyped("timeline.md.jinja", context), figures)]
+    )
+    return [Page("timeline.md", context, figures)]
 
 
 def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
@@ -190,9 +218,9 @@ def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str)
     return _figure(
         key,
         (
-            WORDS(f"{key}_caption"),
-            WORDS("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
-            WORDS("shares_alt", shares=shares, first=years[0], last=years[-1]),
+            WORDING(f"{key}_caption"),
+            WORDING("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDING("shares_alt", shares=shares, first=years[0], last=years[-1]),
         ),
         partial(_draw_shares, tuple(years), tuple(shares)),
         f"years = {list(years)}\n"
@@ -212,9 +240,9 @@ def _growth(bases: Quantity, contexts: Quantity) -> Figure:
     return _figure(
         "growth",
         (
-            WORDS("growth_caption"),
-            WORDS("growth_how_to_read", fewest=FEWEST_OF_A_YEAR),
-            WORDS("growth_alt", largest=largest, longest=longest),
+            WORDING("growth_caption"),
+            WORDING("growth_how_to_read", fewest=FEWEST_OF_A_YEAR),
+            WORDING("growth_alt", largest=largest, longest=longest),
         ),
         partial(_draw_growth, bases, contexts),
         "dated = [one for one in data['models'] if one['month']]\n"
@@ -256,11 +284,14 @@ def _figure(key: str, texts: tuple[str, str, str], draw: "partial[Drawing]", pyt
 
 def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) -> "Drawing":
     figure, (axes,) = panels(1, height=3.4)
-    for share, colour in zip(shares, SERIES, strict=False):
-        axes.plot(years, share.values, color=colour, marker="o", markersize=3, label=share.title)
+    lines = [
+        Line(years, share.values, colour=colour, marker="o", size=3, name=share.title)
+        for share, colour in zip(shares, SERIES, strict=False)
+    ]
+    add(axes, *lines)
     axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
     axes.grid(axis="y")
-    names_at_ends(axes, axes.get_lines())
+    names_at_ends(axes, lines)
     return figure
 
 
@@ -268,14 +299,12 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     figure, axes = panels(2, height=3.6, sharey=None)
     for panel, quantity in zip(axes, (bases, contexts), strict=True):
         for title, time, value in quantity.points:
-            panel.plot(
-                [time], [value], color=QUIET, marker="o", markersize=3, linestyle="",
-                alpha=0.7, label=hidden(title), gid=BACKGROUND,
-            )  # fmt: skip
+            style: dict[str, Any] = {"marker": "o", "size": 3, "is_joined": False, "alpha": 0.7}
+            style |= {"colour": QUIET, "is_quiet": True, "name": hidden(title)}
+            add(panel, Line([time], [value], **style))
         years = [year + 0.5 for year in quantity.years]
-        panel.plot(
-            years, quantity.medians, color=SERIES[1], marker="o", markersize=4, label="median"
-        )
+        style = {"colour": SERIES[1], "marker": "o", "size": 4, "name": "median"}
+        add(panel, Line(years, quantity.medians, **style))
         first, last = (int(end(time for _, time, _ in quantity.points)) for end in (min, max))
         panel.set(
             xlabel="year of publication",

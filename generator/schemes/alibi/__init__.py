@@ -20,12 +20,12 @@ from generator.contracts import (
     Scheme,
     Stack,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORDS = Words("schemes/alibi.md.jinja")
+WORDING = Wording("schemes/alibi.md.jinja")
 ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
 # A bias in bfloat16, and logits that are divided by √d after it is added.
 ROUNDED = frozenset({"falcon"})
@@ -81,7 +81,7 @@ def _stored(files: Files) -> Iterator[Encoding[Form]]:
         slope = np.exp(stored) if "log" in name else stored
         if f"{name}_future" in files.tensors or not (slope > 0.0).all():
             continue
-        origin, notes = Provenance.of(files, name), (WORDS("stored_slopes", tensor=name),)
+        origin, notes = Provenance.of(files, name), (WORDING("stored_slopes", tensor=name),)
         form, kind = _bias(slope, is_causal=False), stack_kind(name)
         yield Encoding(stack(name, OF_UNKNOWN_FAMILY), SCHEME.key, form, origin, notes, stack=kind)
 
@@ -108,15 +108,15 @@ def _encoding(stack: Stack) -> Encoding[Form]:
     attention = config.section("attn_config")
     steepest = STEEPEST if attention is None else attention.positive("alibi_bias_max", STEEPEST)
     slope = slopes(n_heads, steepest)
-    notes = [WORDS("by_heads"), *([WORDS("ignored_setting")] if steepest != STEEPEST else [])]
+    notes = [WORDING("by_heads"), *([WORDING("ignored_setting")] if steepest != STEEPEST else [])]
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
         slope = bfloat16(slope) / math.sqrt(head_dim)
-        rounding = WORDS("rounded_slopes", head_dim=head_dim), WORDS("rounded_bias")
-        notes = [WORDS("by_heads"), *rounding]
+        rounding = WORDING("rounded_slopes", head_dim=head_dim), WORDING("rounded_bias")
+        notes = [WORDING("by_heads"), *rounding]
     is_causal, origin = stack.kind == "decoder", Provenance("config.json", shape=(n_heads,))
     if not is_causal:
-        notes.append(WORDS("both_sides"))
+        notes.append(WORDING("both_sides"))
     form = _bias(slope, is_causal=is_causal)
     return Encoding(stack.part, SCHEME.key, form, origin, tuple(notes), stack=stack.kind)
 

@@ -5,6 +5,7 @@ import numpy as np
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 from generator.schemes.alibi import slopes
@@ -20,12 +21,8 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.2)
     for head, line in enumerate(numbers["lines"]):
-        axes.plot(
-            numbers["offsets"],
-            line,
-            color=SERIES[head],
-            label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}",
-        )
+        name = f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}"
+        add(axes, Line(numbers["offsets"], line, colour=SERIES[head], name=name))
     axes.set(
         xlabel="offset: key minus query (positions)",
         ylabel="bias (logit)",

@@ -7,12 +7,12 @@ import re
 import numpy as np
 
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORDS = Words("schemes/axial.md.jinja")
+WORDING = Wording("schemes/axial.md.jinja")
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
 MOST_VALUES = 2**23  # 64 MB in float64; a larger grid is cut to whole rows.
 
@@ -47,9 +47,11 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
             f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most"
             f" {MOST_VALUES:,} values"
         )
-    notes = [WORDS("two_tables", n_first=shape[2], width=width, n_rows=n_rows, n_columns=n_columns)]
+    notes = [
+        WORDING("two_tables", n_first=shape[2], width=width, n_rows=n_rows, n_columns=n_columns)
+    ]
     if shown < n_rows:
-        notes.append(WORDS("cut", n_shown=shown * n_columns, n_positions=n_rows * n_columns))
+        notes.append(WORDING("cut", n_shown=shown * n_columns, n_positions=n_rows * n_columns))
     table = frozen(composed(files.tensor(name)[:shown], files.tensor(second)))
     form = PositionTable(table, grid=(shown, n_columns))
     return Encoding("encoder", SCHEME.key, form, Provenance.of(files, name), tuple(notes))

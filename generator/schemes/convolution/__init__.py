@@ -9,12 +9,12 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORDS = Words("schemes/convolution.md.jinja")
+WORDING = Wording("schemes/convolution.md.jinja")
 UNUSED = frozenset({"wav2vec2-conformer"})  # Their code builds the module and never calls it.
 
 # The weight, or its direction under weight normalisation (arXiv 1602.07868).
@@ -45,11 +45,11 @@ def _encoding(files: Files, name: str, match: re.Match[str]) -> Encoding[Form]:
     if len(shape) != 3 or not 1 <= math.prod(shape) <= MOST_VALUES:
         raise misshapen(files, name, "(channels, channels of a group, width)")
     n_channels, of_group, width = shape
-    notes = [WORDS("groups", n_channels=n_channels, of_group=of_group)]
+    notes = [WORDING("groups", n_channels=n_channels, of_group=of_group)]
     weights = files.tensor(name)
     if match["kind"] in LENGTH:
         weights = _normalised(files, name, name[: match.start("kind")] + LENGTH[match["kind"]])
-        notes.append(WORDS("normalised"))
+        notes.append(WORDING("normalised"))
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
     part = f"{stack(name)} convolution {match['number']}" if match["number"] else stack(name)

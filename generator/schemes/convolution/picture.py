@@ -1,10 +1,13 @@
 """The picture that explains convolutions over positions."""
 
+from typing import Any
+
 import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 
 N_SHOWN, WIDTH_SHOWN = 24, 8
@@ -26,7 +29,8 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_box_aspect(1)
     left.set(xlabel="input frame", ylabel="output frame")
     colour_bar(figure, picture, [left], "offset")
-    right.plot(numbers["heard"], color=SERIES[0], marker="o", markersize=3)
+    style: dict[str, Any] = {"colour": SERIES[0], "marker": "o", "size": 3}
+    add(right, Line(np.arange(N_SHOWN), numbers["heard"], **style))
     right.set(xlabel="frame", ylabel="input frames in reach", ylim=(0, WIDTH_SHOWN + 0.5))
     right.grid(axis="y")
     return figure

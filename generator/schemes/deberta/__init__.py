@@ -10,12 +10,12 @@ import numpy as np
 from generator.checkpoints.model.tensor_names import in_order, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.contracts.model_config import whole
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
 
-WORDS = Words("schemes/deberta.md.jinja")
+WORDING = Wording("schemes/deberta.md.jinja")
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
@@ -59,7 +59,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
     span = len(vectors) // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
-    notes = (*normed, *_notes(files, n_buckets), WORDS("shared"))
+    notes = (*normed, *_notes(files, n_buckets), WORDING("shared"))
     origin, kind = Provenance.of(files, name), stack_kind(name)
     return Encoding(part, SCHEME.key, form, origin, notes, stack=kind)
 
@@ -111,16 +111,16 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
     normed = (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias
-    return normed, (WORDS("normed"),)
+    return normed, (WORDING("normed"),)
 
 
 def _notes(files: Files, n_buckets: int | None) -> Iterator[str]:
     if n_buckets:
-        yield WORDS("own_vectors", n_nearest=n_buckets // 2)
+        yield WORDING("own_vectors", n_nearest=n_buckets // 2)
     config = files.config.anywhere
     kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
     if used := [kind for kind in ("c2p", "p2c") if kind in kinds]:
-        yield WORDS("multiplied", kinds=used)
+        yield WORDING("multiplied", kinds=used)
 
 
 SCHEME = Scheme(

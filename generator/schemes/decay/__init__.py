@@ -10,7 +10,7 @@ import numpy as np
 from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Decay, Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -23,7 +23,7 @@ from generator.schemes.decay.families import (
 )
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
 
-WORDS = Words("schemes/decay.md.jinja")
+WORDING = Wording("schemes/decay.md.jinja")
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
 
@@ -86,13 +86,13 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
     if not layers:
         return []
     note = (
-        [WORDS("of_paper")]
+        [WORDING("of_paper")]
         if config.family in RETENTION
         else _layers_note(layers, n_layers, config)
     )
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
-    return [_encoding(stack, _part(stack), form, origin, (WORDS("by_rule"), *note))]
+    return [_encoding(stack, _part(stack), form, origin, (WORDING("by_rule"), *note))]
 
 
 def _encoding(
@@ -128,13 +128,13 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
         layers = tuple(member.layer for member in members)
         form = Decay.of(rates, layers, read.unit, read.at_zero_input)
         if read.at_zero_input:
-            notes.append(WORDS("zero_input"))
+            notes.append(WORDING("zero_input"))
         if len(kinds) > 1:
             part = f"{part} {first.stack} {read.rates.size}"
         elif n_layers := stack.config.size("n_layers"):
             notes += _layers_note(layers, n_layers, stack.config)
         origin = Provenance.of(files, first.name)
-        yield _encoding(stack, part, form, origin, (*notes, WORDS("of_first_layer")))
+        yield _encoding(stack, part, form, origin, (*notes, WORDING("of_first_layer")))
 
 
 def _kind(decay: LayerDecay) -> tuple[str, str, int]:
@@ -148,7 +148,7 @@ def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> l
     if len(layers) >= n_layers:
         return []
     alone = attends_without_encoding(config)
-    return [WORDS("layers", layers=layers, n_layers=n_layers, without_encoding=alone)]
+    return [WORDING("layers", layers=layers, n_layers=n_layers, without_encoding=alone)]
 
 
 SCHEME = Scheme(

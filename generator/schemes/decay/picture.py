@@ -3,15 +3,15 @@
 import numpy as np
 
 from generator.contracts import Numbers, Picture
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.canvas import Figure
-from generator.figures.lines import DOTTED
 from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
+from generator.figures.scene import DOTTED, Line, Rule, add
+from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 from generator.schemes.decay import retention
 
-WORDS = Words("schemes/decay.md.jinja")
+WORDING = Wording("schemes/decay.md.jinja")
 N_SHOWN, HEADS_SHOWN = 256, 4
 
 
@@ -35,12 +35,12 @@ def _draw(numbers: Numbers) -> Figure:
     of_slopes = [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in heads]
     shown = (
         ("retention", "RetNet: state", of_retention),
-        ("slopes", WORDS("picture_of_alibi"), of_slopes),
+        ("slopes", WORDING("picture_of_alibi"), of_slopes),
     )
     for ax, (name, title, labels) in zip(axes, shown, strict=True):
-        ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
+        add(ax, Rule("y", 0.5, width=0.8, dash=DOTTED))
         for head, line in enumerate(numbers[name]):
-            ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[head])
+            add(ax, Line(numbers["distances"], line, colour=SERIES[head], name=labels[head]))
         ax.set(
             xlabel="distance (positions)",
             ylabel="remaining share",

@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.decay.families import (
@@ -22,7 +22,7 @@ from generator.schemes.decay.families import (
     lower_bound,
 )
 
-WORDS = Words("schemes/decay.md.jinja")
+WORDING = Wording("schemes/decay.md.jinja")
 # Of the step, beside A_log or NEGATED.
 BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")
 NEGATED = "ssm_a"  # −exp(A_log), in files of llama.cpp.
@@ -117,15 +117,15 @@ def _steps(files: Files, name: str, config: ModelConfig) -> Rates | None:
         )
     bound = lower_bound(config)
     if bound is not None:
-        note = WORDS("bounded_rate", bound=-bound)
+        note = WORDING("bounded_rate", bound=-bound)
         return Rates(-bound * sigmoid(scale * bias), unit, True, (note,))
     low, high = _limits(config)
     steps = softplus(bias)
     clipped = np.clip(steps, low, high)
     rate = f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)"
-    notes = [WORDS("rate_times_step", rate=rate, bias=bias_name.removeprefix(stem))]
+    notes = [WORDING("rate_times_step", rate=rate, bias=bias_name.removeprefix(stem))]
     if not np.array_equal(clipped, steps, equal_nan=True):
-        notes.append(WORDS("limited_step", low=low, high=None if high == math.inf else high))
+        notes.append(WORDING("limited_step", low=low, high=None if high == math.inf else high))
     return Rates(scale * clipped, unit, True, tuple(notes))
 
 
@@ -151,7 +151,7 @@ def _exponentials(files: Files, name: str, config: ModelConfig) -> Rates | None:
     """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
-    rates, notes = exponential(files.tensor(name)), (WORDS("exponential_rate"),)
+    rates, notes = exponential(files.tensor(name)), (WORDING("exponential_rate"),)
     return Rates(rates, "channel", EXPONENTIALS[config.family], notes)
 
 
@@ -166,7 +166,7 @@ def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> Rates | No
             f"{files.where}: {name} has {parameter.size} values, {bias_name} has {bias.size};"
             " expected as many"
         )
-    notes = (WORDS("recurrent_gate", scale=GATE_SCALE),)
+    notes = (WORDING("recurrent_gate", scale=GATE_SCALE),)
     return Rates(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, notes)
 
 
@@ -180,9 +180,9 @@ def _forget_gates(files: Files, name: str, config: ModelConfig) -> Rates | None:
     # The first half is of the input gate.
     bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias
     if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
-        return Rates(softplus(-bias), "head", True, (WORDS("forget_gate"),))
+        return Rates(softplus(-bias), "head", True, (WORDING("forget_gate"),))
     cap = config.positive("gate_soft_cap", SOFT_CAP)
-    notes = (WORDS("capped_forget_gate", cap=cap),)
+    notes = (WORDING("capped_forget_gate", cap=cap),)
     return Rates(softplus(-cap * np.tanh(bias / cap)), "head", True, notes)
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, RelativeTable
 from generator.numerics.arrays import frozen
 
-WORDS = Words("schemes/decomposed.md.jinja")
+WORDING = Wording("schemes/decomposed.md.jinja")
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
@@ -44,8 +44,8 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
         raise misshapen(files, name, "(2 · patches − 1, width)")
     reach = shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
-    covered = WORDS("covered", n_vectors=shape[0], along=ALONG[name[-1]], n_patches=reach + 1)
-    notes = (covered, WORDS("resized"))
+    covered = WORDING("covered", n_vectors=shape[0], along=ALONG[name[-1]], n_patches=reach + 1)
+    notes = (covered, WORDING("resized"))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, "image")
 
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
-from generator.figures.style import ACCENT, ASIDE, DIVERGING, INK
+from generator.figures.panels import image_panels
+from generator.figures.scene import Line, Panel, add
+from generator.figures.style import ACCENT, DIVERGING, INK
 
 GRID, QUERY = (6, 8), (2, 3)
 
@@ -38,8 +39,8 @@ def _draw(numbers: Numbers) -> Figure:
         square=False,
     )
     for axes in figure.axes[: len(shown)]:
-        place: dict[str, Any] = {"color": ACCENT, "markersize": 7, "markeredgecolor": INK}
-        axes.plot(QUERY[1], QUERY[0], marker="o", label=ASIDE, **place)
+        style: dict[str, Any] = {"marker": "o", "size": 7.0, "more": {"markeredgecolor": INK}}
+        add(axes, Line([QUERY[1]], [QUERY[0]], colour=ACCENT, is_aside=True, **style))
         axes.set_box_aspect(GRID[0] / GRID[1])
     return figure
 

@@ -6,11 +6,11 @@ import re
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 
-WORDS = Words("schemes/layout.md.jinja")
+WORDING = Wording("schemes/layout.md.jinja")
 # Concatenate the vectors; others add them up.
 JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})
 
@@ -33,15 +33,15 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     shape, modality, first_row = files.tensors[name].shape, MODALITIES.get(kind, "page"), 0
     if len(shape) != 2 or min(shape) < 1:
         raise misshapen(files, name, "(coordinates, width)")
-    indexed = WORDS("by_patches" if modality == "image" else f"by_{PARTS[kind]}")
-    counted = f"{indexed} {WORDS('steps_of_page')}" if modality == "page" else indexed
-    notes = [counted, WORDS("joined" if files.config.family in JOINED else "summed")]
+    indexed = WORDING("by_patches" if modality == "image" else f"by_{PARTS[kind]}")
+    counted = f"{indexed} {WORDING('steps_of_page')}" if modality == "page" else indexed
+    notes = [counted, WORDING("joined" if files.config.family in JOINED else "summed")]
     if modality == "text":
         # The row of position 0 is the one after that of the padding token.
         padding = files.config.integer("pad_token_id")
         after = 2 if padding is None else padding + 1
         first_row = after if 0 <= after < shape[0] else 0
-        notes = [indexed, *([WORDS("no_positions", n_rows=first_row)] if first_row else [])]
+        notes = [indexed, *([WORDING("no_positions", n_rows=first_row)] if first_row else [])]
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
     origin = Provenance.of(files, name)
     return Encoding(PARTS[kind], SCHEME.key, form, origin, tuple(notes), modality)

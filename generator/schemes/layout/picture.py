@@ -4,8 +4,8 @@ import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
-from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import DOTTED, Line, Rule, Text, add
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 
 # Of one word, in thousandths of the page.
@@ -32,8 +32,10 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, (page, strips) = panels(2, height=3.6)
     left, top, right, bottom = BOX.values()
-    page.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color=ACCENT)
-    page.text((left + right) / 2, (top + bottom) / 2, "word", ha="center", va="center")
+    corners = [left, right, right, left, left], [top, top, bottom, bottom, top]
+    middle = ((left + right) / 2, (top + bottom) / 2)
+    word = Text("word", middle, justify="center", baseline="center")
+    add(page, Line(*corners, colour=ACCENT), word)
     page.vlines([left, right], 0, top, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     page.hlines([top, bottom], 0, left, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     page.set(
@@ -49,7 +51,7 @@ def _draw(numbers: Numbers) -> Figure:
         for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)
     ]
     strips.set_yticks(range(len(names) + 1), [*names, "sum"])
-    strips.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
+    add(strips, Rule("y", len(names) - 0.5, colour=INK, width=1.2))
     strips.set(xlabel="dimension")
     colour_bar(figure, picture, [strips], "value")
     return figure

@@ -9,11 +9,11 @@ from generator.checkpoints.model.position_tables import (
     stored_tables,
 )
 from generator.contracts import Claimed, Encoding, Files, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form
 from generator.schemes.learned.patch_tables import patch_tables
 
-WORDS = Words("schemes/learned.md.jinja")
+WORDING = Wording("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
 # On other encodings of a family that are not shown, and on tables that are not only added.
@@ -38,9 +38,9 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
 
 def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
     family, attention = files.config.family, files.config.section("attn_config")
-    notes = (WORDS(NOTES[family]),) if family in NOTES else ()
+    notes = (WORDING(NOTES[family]),) if family in NOTES else ()
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
-        notes = (WORDS("table_ignored"),)
+        notes = (WORDING("table_ignored"),)
     return [
         as_encoding(files, table, SCHEME.key, notes)
         for table in tables

@@ -10,12 +10,12 @@ import numpy as np
 
 from generator.checkpoints.model.patch_grid import lattice_of
 from generator.contracts import Encoding, Files, Provenance
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORDS = Words("schemes/learned.md.jinja")
+WORDING = Wording("schemes/learned.md.jinja")
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 HALF = re.compile(r"(^|\.)image_pos\w*\.(row|column)_embeddings\.weight$")  # Florence-2
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
@@ -57,14 +57,14 @@ def _tables(files: Files, name: str) -> Iterator[PatchTable]:
 
 
 def _side(side: str, vectors: Floats, how: str = "sum_of_two") -> PatchTable:
-    notes = (WORDS(how), WORDS("for_side", side=side))
+    notes = (WORDING(how), WORDING("for_side", side=side))
     return f"vision {side}", PositionTable(vectors), notes
 
 
 def _window(stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
-    laid = WORDS("tiled", n_rows=rows, n_columns=columns)
+    laid = WORDING("tiled", n_rows=rows, n_columns=columns)
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
     return "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,)
 
@@ -82,5 +82,5 @@ def _gated(files: Files, name: str) -> PatchTable:
     patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
     form = PositionTable(vectors, patches.before, patches.grid)
-    counted = WORDS("counted", n_rows=len(stored), patches=patches)
-    return "vision", form, (WORDS("gated", share=share), WORDS("table_of_tiles"), counted)
+    counted = WORDING("counted", n_rows=len(stored), patches=patches)
+    return "vision", form, (WORDING("gated", share=share), WORDING("table_of_tiles"), counted)

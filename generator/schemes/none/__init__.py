@@ -2,10 +2,10 @@
 
 from generator.checkpoints.model.families import RECURRENT, attends_without_encoding
 from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding
 
-WORDS = Words("schemes/none.md.jinja")
+WORDING = Wording("schemes/none.md.jinja")
 MASK_ALONE = "mask_alone"
 
 
@@ -16,9 +16,9 @@ def find(files: Files) -> list[Encoding[Form]]:
     reason = _reason(files.config)
     if reason is None or (files.tensors and reason != MASK_ALONE):
         return []
-    why, origin = WORDS(reason), Provenance("config.json")
-    note = WORDS("no_encoding", family=files.config.family, why=why)
-    notes = (note,) if reason == MASK_ALONE else (note, WORDS("weights_unread"))
+    why, origin = WORDING(reason), Provenance("config.json")
+    note = WORDING("no_encoding", family=files.config.family, why=why)
+    notes = (note,) if reason == MASK_ALONE else (note, WORDING("weights_unread"))
     return [Encoding("decoder", SCHEME.key, NoEncoding(why), origin, notes, stack="decoder")]
 
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import SEQUENTIAL
 
 N_SHOWN, RETAINED = 16, 0.8

@@ -12,7 +12,7 @@ from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.model_config import ROTATED_PART, positive
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import BASE, Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
@@ -31,7 +31,7 @@ from generator.schemes.rotary.families import (
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.schemes.rotary.stored import alone, compared
 
-WORDS = Words("schemes/rotary.md.jinja")
+WORDING = Wording("schemes/rotary.md.jinja")
 SETTINGS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct",
     "rotary_emb_fraction",
@@ -81,7 +81,7 @@ def asks(files: Files) -> Iterator[str]:
         for _, rotated in _rotations(files):
             form = _form(rotated)
             if not form.is_of_known_kind:
-                yield WORDS(
+                yield WORDING(
                     "unknown_kind", kind=form.rope_type, base=form.base, layers=rotated.name
                 )
 
@@ -139,7 +139,7 @@ def _encoding(
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
     if config.family in CODE_NOTES:
-        notes.append(WORDS(CODE_NOTES[config.family]))
+        notes.append(WORDING(CODE_NOTES[config.family]))
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
@@ -221,16 +221,18 @@ def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
     if stored is not None:
         return compared(stored, form)
     if factors and form.is_rescaled:
-        return WORDS("divided", factors=factors)
-    return WORDS("not_stored")
+        return WORDING("divided", factors=factors)
+    return WORDING("not_stored")
 
 
 def _turned_note(config: ModelConfig, form: Rotation, held: str) -> str:
     """Note on the rotated components. held: the beginning of its sentence"""
     part = ""
     if config.value(ROTATED_PART) and form.rotary_dim < form.head_dim:
-        part = WORDS(ROTATED_PARTS.get(config.family, "separate_part"))
-    return WORDS("turned", held=held, rotary_dim=form.rotary_dim, head_dim=form.head_dim, part=part)
+        part = WORDING(ROTATED_PARTS.get(config.family, "separate_part"))
+    return WORDING(
+        "turned", held=held, rotary_dim=form.rotary_dim, head_dim=form.head_dim, part=part
+    )
 
 
 def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
@@ -242,7 +244,7 @@ def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
     if len(sections) not in n_axes:
         return []
     is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
-    return [WORDS(sentence, sections=sections, interleaved=is_interleaved, given=bool(given))]
+    return [WORDING(sentence, sections=sections, interleaved=is_interleaved, given=bool(given))]
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> str:
@@ -251,13 +253,13 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     """
     if form.rope_type == "longrope" and form.has_two_lists:
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
-        return WORDS("other_frequencies_beyond", trained=trained)
+        return WORDING("other_frequencies_beyond", trained=trained)
     if form.has_fixed_alpha:
-        return WORDS("base_multiplied", alpha=form.scaling["alpha"])
+        return WORDING("base_multiplied", alpha=form.scaling["alpha"])
     if form.rope_type == "dynamic":
-        return WORDS("base_grows_beyond", n_positions=form.n_positions)
+        return WORDING("base_grows_beyond", n_positions=form.n_positions)
     larger = yarn_magnitude(form.scaling) if config.value(ROTATED_PART) else None
-    return "" if larger is None else WORDS("logits_multiplied", factor=larger)
+    return "" if larger is None else WORDING("logits_multiplied", factor=larger)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
@@ -269,18 +271,18 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     n_layers, indices = len(all_layers), [layer.index for layer in rotated.layers]
     if not 0 < len(indices) < n_layers:
         return
-    yield WORDS("rotated_layers", layers=indices, n_layers=n_layers)
+    yield WORDING("rotated_layers", layers=indices, n_layers=n_layers)
     without = [layer for layer in all_layers if not layer.attends]
     for mixer in WITHOUT_ATTENTION:
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
-            yield WORDS(f"mixer_{mixer}", layers=layers, n_layers=n_layers)
+            yield WORDING(f"mixer_{mixer}", layers=layers, n_layers=n_layers)
     unrotated = [
         layer.index
         for layer in all_layers
         if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
     ]
     if unrotated:
-        yield WORDS("unrotated_layers", layers=unrotated, n_layers=n_layers)
+        yield WORDING("unrotated_layers", layers=unrotated, n_layers=n_layers)
 
 
 SCHEME = Scheme(

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.contracts import Encoding, ModelConfig, Provenance
 from generator.contracts.model_config import positive
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, Rotation
 from generator.errors import RowError
 from generator.text import enumerated
 
-WORDS = Words("schemes/rotary.md.jinja")
+WORDING = Wording("schemes/rotary.md.jinja")
 SHOWN = 64  # Positions along an axis: a side of a picture of 1,024 pixels, 16 to a patch.
 MOST_COMPONENTS = 2**16
 
@@ -31,7 +31,7 @@ def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
         )
     base = positive(config.first("rope_theta", default=axes.base), f"{config.where}: rope_theta")
     shares = [(axis, size) for axis, size in enumerate(sizes, 1) if size]
-    note = WORDS("by_axes", head_dim=head_dim, shares=shares, family=config.family, n_shown=SHOWN)
+    note = WORDING("by_axes", head_dim=head_dim, shares=shares, family=config.family, n_shown=SHOWN)
     for size in dict.fromkeys(size for size in sizes if size):
         same = [str(axis) for axis, other in enumerate(sizes, 1) if other == size]
         name = f"{'axes' if len(same) > 1 else 'axis'} {enumerated(same)}"

@@ -6,6 +6,7 @@ from generator.contracts import Numbers, Picture
 from generator.encodings import BASE, Rotation
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import by_pair
 
@@ -27,7 +28,7 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_title("each pair")
     left.set(xlabel="offset (positions)", ylabel="rotation pair")
     colour_bar(figure, picture, [left], "cosine of the angle")
-    right.plot(numbers["mean"], color=SERIES[0])
+    add(right, Line(np.arange(129), numbers["mean"], colour=SERIES[0]))
     right.set_title("mean of all pairs")
     right.set(xlabel="offset (positions)", ylabel="mean cosine", ylim=(0.0, 1.02), xlim=(0, 128))
     right.grid(axis="y")

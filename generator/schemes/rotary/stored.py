@@ -7,10 +7,10 @@ import numpy as np
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.checkpoints.model.tensor_names import OF_UNKNOWN_FAMILY, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 
-WORDS = Words("schemes/rotary.md.jinja")
+WORDING = Wording("schemes/rotary.md.jinja")
 UNKNOWN_LENGTH = 2048  # positions shown, as for a config that gives none
 LARGEST_LOGARITHM = 60.0  # of a base; the largest in use is below 10^12
 
@@ -20,9 +20,9 @@ def compared(stored: Stored, form: Rotation) -> str:
     of a sentence.
     """
     if stored.equals(form.frequencies):
-        return WORDS("same_stored", tensor=stored.name)
+        return WORDING("same_stored", tensor=stored.name)
     first, last = stored.frequencies[[0, -1]].tolist()
-    return WORDS("others_stored", tensor=stored.name, first=first, last=last)
+    return WORDING("others_stored", tensor=stored.name, first=first, last=last)
 
 
 def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
@@ -35,7 +35,7 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         return []
     n_pairs = len(stored.frequencies)
     form = Rotation(base, 2 * n_pairs, 2 * n_pairs, stored.n_positions or UNKNOWN_LENGTH)
-    note = WORDS(
+    note = WORDING(
         "stored_alone",
         n_pairs=n_pairs,
         has_cosines=bool(stored.n_positions),

@@ -9,7 +9,7 @@ from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.resolved import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import BASE, Form, Rotation
 from generator.schemes.rotary_2d.families import (
     BY_TURNS,
@@ -23,7 +23,7 @@ from generator.schemes.rotary_2d.families import (
     head_dim_of,
 )
 
-WORDS = Words("schemes/rotary_2d.md.jinja")
+WORDING = Wording("schemes/rotary_2d.md.jinja")
 CENTRED_BASE = 100.0
 
 
@@ -85,18 +85,18 @@ def _rotations(family: str, config: ModelConfig) -> Iterator[AxisRotation]:
     rows, columns, grid_note = _grid(config)
     values = {"head_dim": head_dim, "n_pairs": quarter, "base": base, "grid": grid_note}
     if family in BY_TURNS:
-        note = WORDS("frequencies_by_turns", **values)
+        note = WORDING("frequencies_by_turns", **values)
         for along, side, step in (
             (" rows", rows, 1.0),
             (" columns", columns, base ** (-2.0 / head_dim)),
         ):
             yield along, Rotation(base, half, head_dim, side, step=step), (note,)
         return
-    note = WORDS("same_frequencies", **values)
+    note = WORDING("same_frequencies", **values)
     if family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
-    notes = (note, WORDS("patches_not_counted"))
+    notes = (note, WORDING("patches_not_counted"))
     sides = {" rows": rows, " columns": columns} if rows != columns else {"": rows}
     for along, side in sides.items():
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), notes
@@ -109,8 +109,8 @@ def _grid(config: ModelConfig) -> tuple[int, int, str]:
     if grid is None and stored is not None and (side := isqrt(max(stored, 0))) > 1:
         grid, is_of_table = (side, side), True
     if grid:
-        return *grid, WORDS("grid", grid=grid, of_table=is_of_table)
-    return SIDE, SIDE, WORDS("any_size", side=SIDE)
+        return *grid, WORDING("grid", grid=grid, of_table=is_of_table)
+    return SIDE, SIDE, WORDING("any_size", side=SIDE)
 
 
 SCHEME = Scheme(

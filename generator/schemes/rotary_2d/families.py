@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import positive, whole
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import BASE, Rotation
 from generator.errors import RowError
 
-WORDS = Words("schemes/rotary_2d.md.jinja")
+WORDING = Wording("schemes/rotary_2d.md.jinja")
 # Suffix of the part "vision", rotation along one axis, notes.
 AxisRotation = tuple[str, Rotation, tuple[str, ...]]
 MOST_COMPONENTS = 2**16
@@ -82,12 +82,12 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
         head_dim = width // config.whole(f"{start}num_attention_heads")
         head_dim = _fit(head_dim, config.where, least=6)
         form, note = _thirds(head_dim, BASE, max(side, 1))
-        yield along, form, (note, WORDS("neighbouring_frequencies"))
+        yield along, form, (note, WORDING("neighbouring_frequencies"))
 
 
 def _thirds(head_dim: int, base: float, side: int) -> tuple[Rotation, str]:
     third = 2 * (head_dim // 3 // 2)
-    note = WORDS("thirds", head_dim=head_dim, third=third, base=base)
+    note = WORDING("thirds", head_dim=head_dim, third=third, base=base)
     return Rotation(base, third, head_dim, side), note
 
 
@@ -98,8 +98,8 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
     head_dim, base = head_dim_of(config), base_of(config, BASE)
     window, side = config.whole("window_size"), _side(config)
     note, half = _halves(head_dim, base), head_dim // 4 * 2
-    counted = WORDS("window_layers", window=window)
-    smaller = WORDS("whole_image_layers", window=window, side=side)
+    counted = WORDING("window_layers", window=window)
+    smaller = WORDING("whole_image_layers", window=window, side=side)
     yield " in windows", Rotation(base, half, head_dim, window), (note, counted)
     of_image = Rotation(base, half, head_dim, side, step=window / side)
     yield " of the whole image", of_image, (note, smaller)
@@ -116,10 +116,10 @@ def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
     base = base_of(config.updated(older), BASE)
     name = "memory_attention_rope_feat_sizes"
     sizes = [whole(size, f"{config.where}: {name}") for size in config.listed(name)]
-    notes = [_halves(head_dim, base), WORDS("attention_to_frames")]
+    notes = [_halves(head_dim, base), WORDING("attention_to_frames")]
     coarse = config.listed("memory_attention_rope_k_sizes")
     if len(coarse) == 2:
-        notes.append(WORDS("memory_grid", sizes=coarse))
+        notes.append(WORDING("memory_grid", sizes=coarse))
     form = Rotation(base, head_dim // 4 * 2, head_dim, max(sizes, default=SIDE))
     yield " memory", form, tuple(notes)
 
@@ -130,12 +130,12 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
     """
     width, base = _fit(config.whole("hidden_size"), config.where), base_of(config, BASE)
     half = width // 4 * 2
-    note = WORDS("across_heads", width=width, n_pairs=half // 2, base=base)
-    yield "", Rotation(base, half, width, SIDE), (note, WORDS("any_size_of_features", side=SIDE))
+    note = WORDING("across_heads", width=width, n_pairs=half // 2, base=base)
+    yield "", Rotation(base, half, width, SIDE), (note, WORDING("any_size_of_features", side=SIDE))
 
 
 def _halves(head_dim: int, base: float) -> str:
-    return WORDS("halves", head_dim=head_dim, n_pairs=head_dim // 4, base=base)
+    return WORDING("halves", head_dim=head_dim, n_pairs=head_dim // 4, base=base)
 
 
 def _side(config: ModelConfig) -> int:

@@ -5,7 +5,8 @@ import numpy as np
 from generator.contracts import Numbers, Picture
 from generator.encodings import BASE, Rotation
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import SEQUENTIAL
 
 REACH = 13  # Largest offset, as in an image of 14 × 14 patches.

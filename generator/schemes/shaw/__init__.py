@@ -15,7 +15,7 @@ from generator.checkpoints.model.tensor_names import (
     stack_kind,
 )
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, RelativeTable
 from generator.numerics.arrays import frozen
 from generator.schemes.shaw.families import (
@@ -28,7 +28,7 @@ from generator.schemes.shaw.families import (
     configured,
 )
 
-WORDS = Words("schemes/shaw.md.jinja")
+WORDING = Wording("schemes/shaw.md.jinja")
 
 
 def find(files: Files) -> list[Encoding[Form]]:

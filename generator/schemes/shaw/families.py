@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.contracts import Modality, ModelConfig
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array
 
-WORDS = Words("schemes/shaw.md.jinja")
+WORDING = Wording("schemes/shaw.md.jinja")
 MOST_OFFSETS = 8193
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
@@ -47,14 +47,14 @@ def _one_sided(config: ModelConfig, n_rows: int) -> Rows | None:
     left = configured(config, "left_max_position_embeddings", 64)
     if n_rows != left + configured(config, "right_max_position_embeddings", 8) + 1:
         return None
-    return Rows(np.arange(n_rows) - left, np.arange(n_rows), WORDS("with_queries"))
+    return Rows(np.arange(n_rows) - left, np.arange(n_rows), WORDING("with_queries"))
 
 
 def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
     """BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
     most = n_rows // 2
     both = config.text("position_embedding_type") == "relative_key_query"
-    note = WORDS("with_queries_and_keys" if both else "with_queries_alone")
+    note = WORDING("with_queries_and_keys" if both else "with_queries_alone")
     offsets = np.arange(-most, most + 1)
     return Rows(offsets, np.arange(n_rows)[::-1], note) if n_rows % 2 else None
 
@@ -64,7 +64,7 @@ def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
     heads.
     """
     most = n_rows // 2
-    note = WORDS("in_all_layers")
+    note = WORDING("in_all_layers")
     offsets = np.arange(-most + 1, most + 1)
     return None if n_rows % 2 else Rows(offsets, np.arange(n_rows)[::-1], note)
 
@@ -73,7 +73,7 @@ def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
     """VITS: 2 · window + 1 rows; no vector beyond."""
     window = n_rows // 2
     rows = np.concatenate([[-1], np.arange(n_rows), [-1]])
-    note = WORDS("within", furthest=window)
+    note = WORDING("within", furthest=window)
     return Rows(np.arange(-window - 1, window + 2), rows, note) if n_rows % 2 else None
 
 
@@ -83,14 +83,14 @@ def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
     """
     most, block = n_rows // 2, configured(config, "context_size", 200)
     offsets = np.arange(-min(block - 1, most), min(block - 1, most) + 1)
-    note = WORDS("in_blocks", n_frames=block)
+    note = WORDING("in_blocks", n_frames=block)
     return Rows(offsets, most - offsets, note) if n_rows % 2 else None
 
 
 def _of_inkling(_config: ModelConfig, n_rows: int) -> Rows | None:
     """Inkling: a column for each distance to the past, shared by the heads; no vector beyond."""
     rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
-    note = WORDS("with_projection", furthest=n_rows - 1)
+    note = WORDING("with_projection", furthest=n_rows - 1)
     return Rows(np.arange(-n_rows, 1), rows, note)
 
 
@@ -104,7 +104,7 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
         return None
     offsets = np.arange(-furthest, 1)
     rows = buckets(offsets, n_buckets, furthest, causal=True)
-    return Rows(offsets, rows, WORDS("with_hidden_state"))
+    return Rows(offsets, rows, WORDING("with_hidden_state"))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
 """The picture that explains Shaw's relative positions."""
 
+from typing import Any
+
 import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
 from generator.figures.panels import cell_numbers, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 
 LIMIT = 4  # In the picture.
@@ -27,7 +30,8 @@ def _draw(numbers: Numbers) -> Figure:
     cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
     left.set_box_aspect(1)
     left.set(xlabel="key position", ylabel="query position")
-    right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
+    style: dict[str, Any] = {"colour": SERIES[0], "marker": "o", "size": 3}
+    add(right, Line(numbers["offsets"], numbers["clipped"], **style))
     right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is used")
     right.set_xticks(range(-10, 11, 5))
     right.grid(axis="y")

@@ -6,11 +6,11 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, Sinks
 from generator.numerics.arrays import frozen
 
-WORDS = Words("schemes/sink.md.jinja")
+WORDING = Wording("schemes/sink.md.jinja")
 # Model types with a learned sink in each head.
 SINKS = frozenset(
     {"gpt_oss", "openai_privacy_filter", "deepseek_v4", "flint", "granite_swa", "granitemoe_swa",
@@ -47,7 +47,7 @@ def find(files: Files) -> list[Encoding[Form]]:
             kinds.setdefault((match["stack"], shape[0]), {})[layer] = name
     title = "layers of attention"
     title = title if stack.part == "decoder" else f"{stack.part} {title}"
-    place, notes = (stack.modality, stack.kind), (WORDS("outside"), WORDS("of_first_layer"))
+    place, notes = (stack.modality, stack.kind), (WORDING("outside"), WORDING("of_first_layer"))
     encodings: list[Encoding[Form]] = []
     for (start, n_heads), names in kinds.items():
         logits = np.stack([files.tensor(name) for name in names.values()])

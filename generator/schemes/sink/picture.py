@@ -6,6 +6,7 @@ from generator.contracts import Numbers, Picture
 from generator.encodings.attention import sink_share
 from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 from generator.text import rounded
 
@@ -25,12 +26,8 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.2)
     for index, line in enumerate(numbers["shares"]):
-        axes.plot(
-            numbers["keys"],
-            line,
-            color=SERIES[index],
-            label=f"sink {rounded(numbers['logits'][index], 0)}",
-        )
+        name = f"sink {rounded(numbers['logits'][index], 0)}"
+        add(axes, Line(numbers["keys"], line, colour=SERIES[index], name=name))
     logarithmic(axes, "x")
     axes.set(
         xlabel="keys",

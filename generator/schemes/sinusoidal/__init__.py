@@ -20,7 +20,7 @@ from generator.checkpoints.model.position_tables import (
 from generator.checkpoints.model.resolved import completed
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Claimed, Encoding, Files, ModelConfig, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable, grid_formula, sinusoid_formula
 from generator.errors import RowError
 from generator.schemes.sinusoidal.families import (
@@ -34,7 +34,7 @@ from generator.schemes.sinusoidal.families import (
 )
 from generator.schemes.sinusoidal.feature_maps import feature_map
 
-WORDS = Words("schemes/sinusoidal.md.jinja")
+WORDING = Wording("schemes/sinusoidal.md.jinja")
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
 SIDES = {
@@ -88,7 +88,7 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
     encodings = []
     for table in tables:
         if table.arrangement is not None:
-            note = WORDS(
+            note = WORDING(
                 "equal",
                 scale=table.scale,
                 tolerance=table.tolerance,
@@ -99,7 +99,7 @@ def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]
 
 
 def _description(arrangement: str) -> str:
-    return WORDS(arrangement.replace(" ", "_"))
+    return WORDING(arrangement.replace(" ", "_"))
 
 
 def _computed(part: TablePart, form: PositionTable, note: str) -> Encoding[Form]:
@@ -144,7 +144,7 @@ def _times(files: Files, name: str, part: TablePart, default: int) -> Encoding[F
     shape = _limited(files.config, n_positions, files.config.needed("d_model"))
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(replace(sinusoid_formula(*shape), scale=factor))
-    computed = _computed(part, form, WORDS("multiplied", factor=factor))
+    computed = _computed(part, form, WORDING("multiplied", factor=factor))
     return replace(computed, provenance=Provenance.of(files, name))
 
 
@@ -168,7 +168,7 @@ def _of_crop(config: ModelConfig) -> Encoding[Form]:
         replace(whole, places=(whole.places + (most - side) // 2) * (side / most)),
         grid=(side, side),
     )
-    note = WORDS("cropped", most=most, side=side, family=config.family)
+    note = WORDING("cropped", most=most, side=side, family=config.family)
     return _computed(TablePart("transformer", modality="image"), form, note)
 
 
@@ -182,7 +182,7 @@ def _of_clips(config: ModelConfig) -> Encoding[Form]:
         )
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
     shape = _limited(config, steps * grid[0] * grid[1], config.needed("d_model"))
-    note = WORDS("numbered_through_clip", n_steps=steps, grid=grid)
+    note = WORDING("numbered_through_clip", n_steps=steps, grid=grid)
     return _computed(VISION, PositionTable(sinusoid_formula(*shape)), note)
 
 
@@ -210,12 +210,12 @@ def _encoding(
 
 
 def _note(config: ModelConfig, spec: RuntimeSinusoid, first_row: int) -> str:
-    return WORDS(
+    return WORDING(
         "computed",
         description=(
-            WORDS("cosines_first") if spec.cosines_first else _description(spec.arrangement)
+            WORDING("cosines_first") if spec.cosines_first else _description(spec.arrangement)
         ),
-        stored=WORDS(spec.stored) if spec.stored else "",
+        stored=WORDING(spec.stored) if spec.stored else "",
         first_row=first_row,
         scaled=spec.scaled,
         # Qwen2.5-Omni, arXiv 2503.20215, section 2.2.

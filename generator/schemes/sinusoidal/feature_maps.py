@@ -5,12 +5,12 @@ map.
 from generator.checkpoints.model.patch_grid import Grid, pair
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import whole
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import BASE, PositionTable, grid_formula, whole_turn_formula
 from generator.errors import RowError
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, MOST_VALUES, Head
 
-WORDS = Words("schemes/sinusoidal.md.jinja")
+WORDING = Wording("schemes/sinusoidal.md.jinja")
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
 
@@ -42,7 +42,7 @@ def feature_map(config: ModelConfig) -> tuple[PositionTable, str] | None:
         if head.turns
         else grid_formula(grid, width, columns_first=False, base=base)
     )
-    note = WORDS(
+    note = WORDING(
         "feature_map", turns=head.turns, stride=stride, size=size, is_given=is_given, grid=grid
     )
     return PositionTable(formula, grid=grid), note

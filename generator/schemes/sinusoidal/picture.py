@@ -1,9 +1,12 @@
 """The picture that explains sinusoids."""
 
+import numpy as np
+
 from generator.contracts import Numbers, Picture
 from generator.encodings import sinusoid
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 
 
@@ -21,7 +24,7 @@ def _draw(numbers: Numbers) -> Figure:
     left.set_title("64 positions, 32 dimensions")
     left.set(xlabel="dimension", ylabel="position")
     colour_bar(figure, picture, [left], "value")
-    right.plot(numbers["cosines"], color=SERIES[0])
+    add(right, Line(np.arange(128), numbers["cosines"], colour=SERIES[0]))
     right.set_title("768 dimensions")
     right.set(
         xlabel="offset (positions)",

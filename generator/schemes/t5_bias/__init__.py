@@ -29,14 +29,14 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.model_config import whole
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
 from generator.numerics.arrays import Array, frozen
 from generator.schemes.t5_bias.families import FIXED, KINDS, SCALED, BiasKind
 
-WORDS = Words("schemes/t5_bias.md.jinja")
+WORDING = Wording("schemes/t5_bias.md.jinja")
 # The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.
 SUMMED = re.compile(
     r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$"
@@ -93,10 +93,10 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
         return None
     entry = ModelConfig(settings, config.where)
     along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
-    notes = [WORDS("sum_of_biases")]
+    notes = [WORDING("sum_of_biases")]
     if along:
         parts_of_side = entry.value("scaling_factor", 100)
-        notes.insert(0, WORDS("between_centres", parts_of_side=parts_of_side, side=side))
+        notes.insert(0, WORDING("between_centres", parts_of_side=parts_of_side, side=side))
     n_buckets = (FIXED, entry.value("relative_attention_num_buckets", 32))
     distance = (FIXED, entry.value("max_distance", 100 if along else 128))
     modality: Modality = "page" if along else "text"
@@ -108,7 +108,7 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     offsets, bucket = _rows(files, kind, sizes)
     table = files.tensor(name)
     values = (table.T if kind.by_head else table)[bucket].T  # (n_heads, n_offsets)
-    notes, rule = [WORDS(kind.note)] if kind.note else [*kind.notes], {}
+    notes, rule = [WORDING(kind.note)] if kind.note else [*kind.notes], {}
     if not kind.each_offset:
         rule = {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
         if not kind.radius:
@@ -116,7 +116,7 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     if files.config.family in SCALED:
         head_dim = files.config.needed("d_model") // files.config.needed("n_heads")
         values = 1 / math.sqrt(max(head_dim, 1)) * values
-        notes.append(WORDS("divided", head_dim=head_dim))
+        notes.append(WORDING("divided", head_dim=head_dim))
     form = OffsetBias(frozen(values), frozen(offsets), sizes.causal, beyond="constant")
     origin, of_audio = Provenance.of(files, name), modality(name) == "audio"
     place = ("audio" if of_audio else kind.modality, stack_kind(name))
@@ -173,9 +173,9 @@ def _whole(config: ModelConfig, name: str | None, default: object) -> int:
 def _bucket_notes(bucket: Array, offsets: Array, n_buckets: int) -> Iterator[str]:
     """Notes on offsets that share the last bucket, and on buckets that none has."""
     last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
-    yield WORDS("last_bucket", start=last)
+    yield WORDING("last_bucket", start=last)
     if unused := sorted(set(range(n_buckets)) - set(bucket.tolist())):
-        yield WORDS("unused", buckets=unused)
+        yield WORDING("unused", buckets=unused)
 
 
 SCHEME = Scheme(

@@ -1,12 +1,15 @@
 """The picture that explains learned biases by distance."""
 
+from typing import Any
+
 import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.encodings.buckets import buckets
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
-from generator.figures.style import MUTED, SERIES
+from generator.figures.scene import Line, Rule, add
+from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 
 
@@ -23,15 +26,9 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> Figure:
     figure, axes = panels(2, height=3.0, sharey=None)
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
-        panel.plot(
-            numbers[f"{name}_offsets"],
-            numbers[name],
-            color=colour,
-            linewidth=0,
-            marker="s",
-            markersize=2.2,
-        )
-        panel.axvline(0, color=MUTED, linewidth=0.6)
+        style: dict[str, Any] = {"width": 0, "marker": "s", "size": 2.2}
+        dots = Line(numbers[f"{name}_offsets"], numbers[name], colour=colour, **style)
+        add(panel, dots, Rule("x", 0))
         panel.set_title(name)
         panel.set(
             xlabel="offset: key minus query (positions)",

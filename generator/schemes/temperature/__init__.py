@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 
 from generator.contracts import Encoding, Files, ModelConfig, Provenance, Scheme, Stack
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, Temperature
 
-WORDS = Words("schemes/temperature.md.jinja")
+WORDING = Wording("schemes/temperature.md.jinja")
 # log(1 + ⌊(p + 1) / floor_scale⌋), in layers without a rotation.
 BY_FLOOR = frozenset({"llama4_text"})
 # log(1 + ⌊p / original_max_position_embeddings⌋), in all layers.
@@ -41,7 +41,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 def _encoding(stack: Stack, form: Temperature, settings: tuple[str, ...]) -> Encoding[Form]:
     layers = form.layers
-    notes = (WORDS("by_settings", settings=settings), WORDS("in_layers", layers=layers))
+    notes = (WORDING("by_settings", settings=settings), WORDING("in_layers", layers=layers))
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
     origin, modality = Provenance("config.json", shape=(1,)), stack.modality
     return Encoding(part, SCHEME.key, form, origin, notes, modality, stack.kind, layers or None)

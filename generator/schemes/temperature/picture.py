@@ -1,11 +1,14 @@
 """The picture that explains attention temperature."""
 
+from typing import Any
+
 import numpy as np
 
 from generator.contracts import Numbers, Picture
 from generator.encodings import Temperature
 from generator.figures.canvas import Figure
 from generator.figures.panels import logarithmic, panels
+from generator.figures.scene import Line, add
 from generator.figures.style import SERIES
 from generator.schemes.temperature import FLOOR_SCALE, STRENGTH
 
@@ -25,7 +28,8 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> Figure:
     figure, (axes,) = panels(1, height=3.0)
-    axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
+    style: dict[str, Any] = {"colour": SERIES[0], "drawstyle": "steps-post"}
+    add(axes, Line(numbers["positions"], numbers["factor"], **style))
     logarithmic(axes, "x")
     axes.set(xlabel="position of the query", ylabel="factor on the logits", ylim=(0.95, 1.8))
     axes.grid(axis="y")

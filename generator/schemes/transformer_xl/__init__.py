@@ -9,14 +9,14 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.transformer_xl.audio import MOST_WIDE, mapped
 
-WORDS = Words("schemes/transformer_xl.md.jinja")
+WORDING = Wording("schemes/transformer_xl.md.jinja")
 SHOWN = 128  # Largest offset in the form.
 # Conformers with an encoder of phonemes.
 TEXT_ENCODERS = frozenset({"fastspeech2_conformer", "fastspeech2_conformer_with_hifigan"})
@@ -98,17 +98,17 @@ def _reach(files: Files) -> tuple[int, str]:
     """Largest offset in the form, and a note on those beyond."""
     clamp = files.config.anywhere.count("clamp_len")
     if clamp is not None and clamp <= SHOWN:
-        return clamp, WORDS("clamped", furthest=clamp)
+        return clamp, WORDING("clamped", furthest=clamp)
     shown = min(SHOWN, files.config.size("n_positions") or SHOWN)
-    return shown, WORDS("continues", n_shown=shown)
+    return shown, WORDING("continues", n_shown=shown)
 
 
 def _notes(name: str, map_name: str, head_dim: int) -> Iterator[str]:
     bias, through = (tensor.removesuffix(".weight").split(".")[-1] for tensor in (name, map_name))
-    yield WORDS("position_alone", bias=bias, through=through, head_dim=head_dim)
-    yield WORDS("with_query_too")
+    yield WORDING("position_alone", bias=bias, through=through, head_dim=head_dim)
+    yield WORDING("with_query_too")
     if through == POOLED:
-        yield WORDS("pooled")
+        yield WORDING("pooled")
 
 
 SCHEME = Scheme(

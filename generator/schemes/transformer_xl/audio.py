@@ -7,13 +7,13 @@ import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, misshapen, parts
 from generator.contracts import Encoding, Files, ModelConfig, Provenance
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, RelativeTable
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.numerics.arrays import Array, frozen
 
-WORDS = Words("schemes/transformer_xl.md.jinja")
+WORDING = Wording("schemes/transformer_xl.md.jinja")
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
 AUDIO = {
     "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),
@@ -36,7 +36,7 @@ def mapped(files: Files, scheme: str) -> Iterator[Encoding[Form]]:
     names = [name for name in in_order(files.tensors) if pattern.search(name)]
     for name, part in parts(dict.fromkeys(names, "audio encoder")).items():
         form, origin = _form(files, name, config), Provenance.of(files, name)
-        notes = (WORDS("mapped", through=name.split(".")[-2]), WORDS("no_bias"))
+        notes = (WORDING("mapped", through=name.split(".")[-2]), WORDING("no_bias"))
         yield Encoding(part, scheme, form, origin, notes, "audio")
 
 

@@ -5,7 +5,8 @@ import numpy as np
 from generator.contracts import Numbers, Picture
 from generator.encodings.sinusoids import sinusoid_at
 from generator.figures.canvas import Figure
-from generator.figures.panels import Panel, image_panels
+from generator.figures.panels import image_panels
+from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 
 N_SHOWN, HEAD_DIM = 16, 8

@@ -10,12 +10,12 @@ import numpy as np
 from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.tensor_names import in_order, misshapen
 from generator.contracts import Encoding, Files, Modality, Provenance, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Form, WindowBias
 from generator.numerics.arrays import frozen
 from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
 
-WORDS = Words("schemes/window_bias.md.jinja")
+WORDING = Wording("schemes/window_bias.md.jinja")
 TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
 SIZES = re.compile(r"(^|\.)attention_biases$")
 NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$")
@@ -63,7 +63,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     values, note = _unfolded(files, name)
     if not values.size:
         raise misshapen(files, name, "one head and one offset at least")
-    notes = (note, WORDS("fewer_queries")) if HALVING.search(name) else (note,)
+    notes = (note, WORDING("fewer_queries")) if HALVING.search(name) else (note,)
     form = WindowBias(frozen(np.ascontiguousarray(values)))
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, _modality(name))
 

@@ -8,11 +8,11 @@ import numpy as np
 from generator.checkpoints.model.patch_grid import Grid, config_grids, pair, section_grids
 from generator.checkpoints.model.tensor_names import misshapen
 from generator.contracts import Files, ModelConfig
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-WORDS = Words("schemes/window_bias.md.jinja")
+WORDING = Wording("schemes/window_bias.md.jinja")
 SPECIAL = 3  # Rows of BEiT for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
 LARGEST = 512  # Patches per side; the largest window in use has 64.
 # Liu et al. 2022: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
@@ -33,7 +33,7 @@ def from_table(files: Files, name: str) -> Unfolded:
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
-    note = WORDS("in_table", window=(rows, columns), n_special=special, n_rows=len(table))
+    note = WORDING("in_table", window=(rows, columns), n_special=special, n_rows=len(table))
     return values[:, ::-1, ::-1], note
 
 
@@ -49,7 +49,7 @@ def from_sizes(files: Files, name: str) -> Unfolded:
         raise misshapen(files, name, "(heads, a square number of offsets)")
     size = np.abs(np.arange(1 - side, side))
     values = table.reshape(-1, side, side)[:, size[:, None], size]
-    return values, WORDS("by_size", side=side)
+    return values, WORDING("by_size", side=side)
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
@@ -73,7 +73,7 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     # (n_rows, n_columns, n), one for each offset
     hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)
     values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
-    return values[:, ::-1, ::-1], WORDS("from_network", side=window, network=stem)
+    return values[:, ::-1, ::-1], WORDING("from_network", side=window, network=stem)
 
 
 def _coordinates(window: int, trained: int) -> Floats:

@@ -9,10 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.numerics.arrays import Array, Floats
 
-WORDS = Words("words/compare.jinja")
+WORDING = Wording("wording/compare.jinja")
 SHUFFLES = 2000  # of the schemes among the encodings, to see what chance gives
 RARE = 0.01  # share of the shuffles with as many neighbours of one scheme that is no chance
 EQUAL = 1e-9  # difference up to which two are equally near
@@ -85,7 +85,7 @@ def _own(schemes: Array, nearest: Array) -> int:
 def _on_groups(found: Neighbours) -> Iterator[str]:
     if found.total < LEAST_GROUPED:
         return
-    yield WORDS("groups", found=found, is_rare=found.rarity < RARE)
+    yield WORDING("groups", found=found, is_rare=found.rarity < RARE)
 
 
 def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
     ]
     if pairs:
         difference, first, second = min(pairs, key=lambda pair: pair[0])
-        yield WORDS("closest", first=first, second=second, similarity=_of_100(difference))
+        yield WORDING("closest", first=first, second=second, similarity=_of_100(difference))
 
 
 def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
     apart = int(least.argmax())
     nearest = int(away[apart].argmin())
     similarity = _of_100(float(away[apart, nearest]))
-    yield WORDS(
+    yield WORDING(
         "apart", title=members[apart].title, nearest=members[nearest].title, similarity=similarity
     )
 

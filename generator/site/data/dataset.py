@@ -6,9 +6,9 @@ import json
 
 from generator import PROGRAM
 from generator.contracts import Atlas
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-WORDS = Words("words/site.jinja")
+WORDING = Wording("wording/site.jinja")
 ROBOTS = "robots.txt"
 LICENCE = "https://spdx.org/licenses/MIT"
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
@@ -19,11 +19,11 @@ FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
 def described(atlas: Atlas) -> str:
     """JSON-LD of the data, for a script element of a page."""
     names = [outcome.checkpoint.title for outcome in atlas.outcomes if outcome.readings]
-    description = WORDS("dataset", names=names)
+    description = WORDING("dataset", names=names)
     document = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
-        "name": WORDS("dataset_title"),
+        "name": WORDING("dataset_title"),
         "description": description[:MOST_LETTERS],
         "license": LICENCE,
         "isAccessibleForFree": True,

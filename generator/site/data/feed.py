@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from generator import PROGRAM
 from generator.contracts import Atlas
-from generator.site.history import words
+from generator.site.history import sentences
 from generator.site.history.releases import Step, steps
 from generator.text import plural, visible
 
@@ -42,7 +42,7 @@ def feed(atlas: Atlas) -> bytes:
 
 def _entry(root: ET.Element, step: Step, address: str) -> None:
     entry = _add(root, "entry")
-    lines = [visible(words.line(change)) for change in step.changes]
+    lines = [visible(sentences.line(change)) for change in step.changes]
     more = [f"{len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
     _add(entry, "title", f"{step.release.id}: {plural(len(lines), 'change')}")
     _add(entry, "id", address)

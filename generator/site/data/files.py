@@ -22,7 +22,7 @@ from generator.contracts import (
     UseResult,
     paper_address,
 )
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.data import schema as data_schema
 from generator.site.data.arrays import archive
 from generator.site.history import releases
@@ -31,7 +31,7 @@ from generator.site.runs import data as run_data
 from generator.text import visible
 
 SCHEMA = 3
-WORDS = Words("words/site.jinja")
+WORDING = Wording("wording/site.jinja")
 # Tensor names may contain lone surrogates, for which JSON has the same escape.
 ENCODE_ERRORS = "backslashreplace"
 MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB
@@ -276,7 +276,7 @@ def document(atlas: Atlas) -> data_schema.Atlas:
         "date": atlas.date,
         "version": atlas.versions.get(PROGRAM),
         "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
-        "licence": WORDS("licence"),
+        "licence": WORDING("licence"),
         "address": atlas.address,
         "checkpoints": [checkpoint(outcome, atlas.uses) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],

@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.errors import RefusedError
 from generator.site.data import search_index
-from generator.site.glossary import with_words
+from generator.site.glossary import with_terms
 from generator.site.html.minify import compact
 from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
@@ -192,7 +192,7 @@ def finish(docs: Path, site: Path, policy: str) -> None:
         page, name = site / path, path.as_posix()
         if page.is_file():
             html = with_relations(compact(page.read_bytes().decode()))
-            html = with_words(with_policy(html, policy), name)
+            html = with_terms(with_policy(html, policy), name)
             page.write_bytes(html.encode())
 
 

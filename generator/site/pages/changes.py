@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind, Release
-from generator.site.history import words
+from generator.site.history import sentences
 from generator.site.history.releases import steps
 
 MOST_LINES = 200  # of the page; what is beyond is in the records of the releases
@@ -30,7 +30,7 @@ def pages(atlas: Atlas) -> list[Page]:
     """The page, with MOST_LINES in all."""
     entries, left = [], MOST_LINES
     for step in steps(atlas.releases):
-        lines = tuple(words.line(change) for change in step.changes)
+        lines = tuple(sentences.line(change) for change in step.changes)
         entries.append(ReleaseChanges(step.release, lines[:left], max(len(lines) - left, 0)))
         left = max(left - len(lines), 0)
     return [Page("changes.md", ChangesContext(entries))]

@@ -184,7 +184,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     found: names by which search finds it; home: where it is published
     pages_of_guests: addresses of what guests have of its model, by their keys
     modules: of its tensors; chapters: encodings of this page
-    linked: encodings of the page side_by_side, a path without extension
+    linked: encodings of the page that has many of a scheme side by side
     stages: titles of groups of analyses
     leading: the most unusual statements; others: the number of further findings
     picture: that opens the page; summary: of several encodings; strips: of layers
@@ -202,7 +202,6 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     modules: Sequence[Module]
     chapters: Sequence[Chapter]
     linked: Sequence[Chapter]
-    side_by_side: str
     stages: Mapping[str, str]
     leading: Sequence[Led]
     others: int
@@ -278,7 +277,6 @@ def _pages_of(
         modules=modules(outcome.inventory),
         chapters=on_page,
         linked=linked,
-        side_by_side=outline.page_beside,
         stages=STAGES,
         leading=leading,
         others=n_others,

@@ -3,7 +3,7 @@ and the files of data.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
@@ -97,13 +97,11 @@ class TensorNamesContext(PageContext, template="guide_tensor_names.md.jinja"):
 
 @dataclass(frozen=True)
 class DataSchemaContext(PageContext, template="guide_data_schema.md.jinja"):
-    """records: by name of their group; of_guests: likewise, by the key of a guest
-    parameters: of each form
+    """records: by name of their group, those of guests too; parameters: of each form
     columns: of the tables of metrics, each with its meaning
     """
 
     records: Mapping[str, Sequence[RecordOfData]]
-    of_guests: Mapping[str, Mapping[str, Sequence[RecordOfData]]]
     parameters: Sequence[RecordOfData]
     columns: Sequence[tuple[str, Markup]]
     files_of_a_release: Sequence[str]
@@ -125,21 +123,22 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def data_schema_context(atlas: Atlas) -> DataSchemaContext:
     """What the page on the data files shows."""
-    forms = data_schema.PARAMETERS
-    groups = [GROUPS, *(guest.records for guest in atlas.guests)]
-    records = tuple(chain(*(group for every in groups for group in every.values())))
-    schemas = data_schema.schemas(*records, *forms.values())
-    name_of_one = re.compile(rf"\b({'|'.join(model.__name__ for model in records)})s?\b")
+    forms, groups = data_schema.PARAMETERS, dict(GROUPS)
+    for guest in atlas.guests:
+        groups |= guest.records
+    every = tuple(chain(*groups.values()))
+    schemas = data_schema.schemas(*every, *forms.values())
+    linked = re.compile(rf"\b({'|'.join(model.__name__ for model in every)})s?\b")
 
-    def described(group: Iterable[type]) -> list[RecordOfData]:
-        titles = [model.__name__ for model in group]
-        return [_record_of(schemas[title], title, name_of_one) for title in titles]
+    def record_of(model: type, title: str) -> RecordOfData:
+        return _record_of(schemas[model.__name__], title, linked)
 
-    own, *of_guests = ({name: described(group) for name, group in one.items()} for one in groups)
     return DataSchemaContext(
-        own,
-        {guest.key: of_guest for guest, of_guest in zip(atlas.guests, of_guests, strict=True)},
-        [_record_of(schemas[model.__name__], title, name_of_one) for title, model in forms.items()],
+        {
+            name: [record_of(model, model.__name__) for model in group]
+            for name, group in groups.items()
+        },
+        [record_of(model, title) for title, model in forms.items()],
         [(name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()],
         data_schema.FILES_OF_A_RELEASE,
     )

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind, Run
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.data import lesson as lesson_data
 from generator.site.in_use import Across, story
 
-WORDS = Words("words/lesson.jinja")
+WORDING = Wording("wording/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.
 
 STEPS = (
@@ -37,7 +37,7 @@ def pages(atlas: Atlas) -> list[Page]:
     """One page for each step."""
     lesson = lesson_data.of(atlas)
     in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
-    steps = [(name, short, WORDS(name)) for name, short in STEPS]
+    steps = [(name, short, WORDING(name)) for name, short in STEPS]
     figures = (in_use.figure,) if in_use and in_use.figure else ()
     return [
         Page(

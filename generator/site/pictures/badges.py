@@ -5,9 +5,9 @@ from functools import partial
 from xml.etree import ElementTree as ET
 
 from generator.contracts import Atlas, Outcome, Verdict
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-WORDS = Words("words/copies.jinja")
+WORDING = Wording("wording/copies.jinja")
 SVG = "http://www.w3.org/2000/svg"
 HEIGHT, MARGIN, OF_LETTER = 20, 6, 6.2  # pixels; the last of a letter at FONT
 FONT = "11px Verdana, DejaVu Sans, sans-serif"
@@ -36,7 +36,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
 
 def badge(verdict: Verdict | None) -> bytes:
     """The badge of a verdict; of None, that there is none."""
-    texts = WORDS("label"), WORDS("badge", verdict=verdict)
+    texts = WORDING("label"), WORDING("badge", verdict=verdict)
     widths = [2 * MARGIN + OF_LETTER * len(text) for text in texts]
     svg = ET.Element("svg", xmlns=SVG, width=f"{sum(widths):g}", height=str(HEIGHT), role="img")
     ET.SubElement(svg, "title").text = ": ".join(texts)

@@ -9,13 +9,13 @@ from functools import partial
 
 from generator.cache import fingerprint
 from generator.contracts import Analysis, Atlas, Card, Metric, Outcome, Reading, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.pictures import card_drawing
 from generator.site.pictures.card_drawing import Content
 from generator.site.pictures.value_strips import values_of
 from generator.text import significant, with_unit
 
-WORDS = Words("words/site.jinja")
+WORDING = Wording("wording/site.jinja")
 MOST_PICTURES = 4
 MOST_VALUES = 120
 DIGITS = 3
@@ -31,7 +31,7 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
         return None
     schemes = ", ".join(dict.fromkeys(titles[reading.encoding.scheme] for reading in readings))
     row = outcome.checkpoint
-    alt = WORDS("card_alt", title=row.title, schemes=schemes)
+    alt = WORDING("card_alt", title=row.title, schemes=schemes)
     lines = tuple(line for line in (schemes, finding) if line)
     return _card(
         atlas,

@@ -10,11 +10,11 @@ from itertools import groupby
 from generator.checkpoints.model.origins import rotation_in_words
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.contracts.layer_map import LIMITED
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.style import REFERENCE, SERIES
 from generator.text import pattern
 
-WORDS = Words("words/layers.jinja")
+WORDING = Wording("wording/layers.jinja")
 NOTHING, UNKNOWN = "none here", "unknown"
 # Other ways of mixing than attention to all positions alone.
 OTHERS = frozenset({"sliding", "chunked", "sparse", "compressed", "recurrent"})
@@ -136,7 +136,7 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
 def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     acting = _described(first, texts)
-    nothing = WORDS("at_input") if first.at_input else NOTHING
+    nothing = WORDING("at_input") if first.at_input else NOTHING
     encodings = None if acting is None else acting or (nothing,)
     before, after = (
         "" if first.mixers == ("none",) else _reach(distance)
@@ -151,7 +151,7 @@ def _group(layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
         _does(first, is_one=True, is_bare=is_bare),
         len(layers),
         pattern([layer.index for layer in layers]),
-        WORDS("mixing", layer=first),
+        WORDING("mixing", layer=first),
         before,
         after,
         encodings,
@@ -185,7 +185,7 @@ def _finding(layers: Sequence[Layer]) -> str:
     counts = Counter(_does(layer) for layer in layers).most_common()
     alone = {_does(layer): _does(layer, is_one=True) for layer in layers}
     kinds = [(count, alone[does] if count == 1 else does) for does, count in counts]
-    return WORDS("finding", n_layers=len(layers), kinds=kinds, n_bare=n_bare)
+    return WORDING("finding", n_layers=len(layers), kinds=kinds, n_bare=n_bare)
 
 
 def _does(layer: Layer, *, is_one: bool = False, is_bare: bool = False) -> str:
@@ -193,4 +193,4 @@ def _does(layer: Layer, *, is_one: bool = False, is_bare: bool = False) -> str:
     limit = None
     if layer.before is not None and not LIMITED.isdisjoint(layer.mixers):
         limit = layer.before + 1 + (0 if "chunked" in layer.mixers else layer.after or 0)
-    return WORDS("does", layer=layer, limit=limit, is_one=is_one, is_bare=is_bare)
+    return WORDING("does", layer=layer, limit=limit, is_one=is_one, is_bare=is_bare)

@@ -20,11 +20,11 @@ def picture_of(scheme: Scheme) -> Picture:
 
 def figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
-    picture, alt = picture_of(scheme), scheme.words("picture_alt")
+    picture, alt = picture_of(scheme), scheme.wording("picture_alt")
     spec = FigureSpec(
         "picture",
-        scheme.words("picture_caption"),
-        scheme.words("picture_how_to_read"),
+        scheme.wording("picture_caption"),
+        scheme.wording("picture_how_to_read"),
         alt=lambda _: alt,
         draw=partial(_draw, picture.draw, picture.numbers()),
         python=(

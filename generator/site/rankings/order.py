@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
 from generator.site.rankings.peers import alike, may_be_ranked, repeats
 from generator.text import significant
 
-WORDS = Words("words/standings.jinja")
+WORDING = Wording("wording/standings.jinja")
 # Positions of each are of another kind, so that sentences compare within one.
 MODALITIES: Mapping[Modality, str] = {
     "text": "text",
@@ -105,13 +105,13 @@ class Ranking:
         of = {"count": len(compared), "modality": self._modality(compared)}
         if len(compared) == 1:
             name, is_alone = first.reading.label.title, len(self.entries) == 1
-            return WORDS("single", says=says(high), name=name, is_alone=is_alone)
+            return WORDING("single", says=says(high), name=name, is_alone=is_alone)
         if first.shown == last.shown:
-            return WORDS("equal", says=says(high), **of)
+            return WORDING("equal", says=says(high), **of)
         if alike([entry.value for entry in compared]):
-            return WORDS("equal", says=says(f"{low} to {high}"), **of)
+            return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
-        return WORDS("ends", says=says(WORDS("range", low=low, high=high, **names)), **of)
+        return WORDING("ends", says=says(WORDING("range", low=low, high=high, **names)), **of)
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
         """What those compared are of, where others are of something else; "" where none are."""
@@ -158,4 +158,4 @@ def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
     """Its name, with how many others have the same value as shown."""
     found = _extreme(entry, compared)
-    return WORDS("named", name=found.name, more=found.more)
+    return WORDING("named", name=found.name, more=found.more)

@@ -12,13 +12,13 @@ from math import log
 from statistics import fmean, median
 
 from generator.contracts import Analysis, Atlas, Finding, Metric, Outcome, Reading, Scheme
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
 from generator.site.rankings.settings import rotations_of, sentence
 from generator.text import significant, with_unit
 
-WORDS = Words("words/standings.jinja")
+WORDING = Wording("wording/standings.jinja")
 LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
 FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
 FOREMOST = 1.0
@@ -202,7 +202,7 @@ class Peers:
             or not _is_apart(metric.value or 0.0, median(values))
         ):
             return ""
-        return WORDS(
+        return WORDING(
             "extreme",
             says=headline.says(in_unit(shown, metric.unit)),
             total=len(ranked),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Layer, Outcome, Reading
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 
-WORDS = Words("words/standings.jinja")
+WORDING = Wording("wording/standings.jinja")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def sentence(outcome: Outcome) -> str:
     is_known = all(layer.encodings is not None for layer in layers)
     attending = [layer for layer in layers if layer.attends]
     bare = [layer.index for layer in attending if not layer.encodings and not layer.at_input]
-    return WORDS(
+    return WORDING(
         "settings",
         rotations=[_acting(reading, layers) for reading in readings],
         n_layers=len(layers) if is_known else 0,

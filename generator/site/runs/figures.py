@@ -3,22 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Array, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-WORDS = Words("words/runs.jinja")
+WORDING = Wording("wording/runs.jinja")
 MULTIPLES = 6  # steps with a panel of their own
 COLUMNS = 3
 HEADROOM = 0.06  # above and below the kernel, as a share of its range
@@ -60,6 +61,11 @@ class Kernels:
         return low - room, high + room
 
     @property
+    def distances(self) -> Array:
+        """(n_distances,)"""
+        return np.arange(self.values.shape[1])
+
+    @property
     def last(self) -> str:
         """Name of the last step."""
         return f"step {self.steps[-1]:,} (last)"
@@ -83,16 +89,16 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     return [
         FigureSpec(
             "steps",
-            WORDS("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
-            WORDS("steps_how_to_read"),
+            WORDING("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
+            WORDING("steps_how_to_read"),
             alt,
             partial(_draw_steps, kernels),
             python=python,
         ),
         FigureSpec(
             "lines",
-            WORDS("lines_caption"),
-            WORDS("lines_how_to_read"),
+            WORDING("lines_caption"),
+            WORDING("lines_how_to_read"),
             alt,
             partial(_draw_lines, kernels),
             python=python,
@@ -109,9 +115,9 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
     )
     return FigureSpec(
         "metrics",
-        WORDS("metrics_caption"),
-        WORDS("metrics_how_to_read"),
-        partial(_always, WORDS("metrics_alt", titles=[metric.title for metric in metrics])),
+        WORDING("metrics_caption"),
+        WORDING("metrics_how_to_read"),
+        partial(_always, WORDING("metrics_alt", titles=[metric.title for metric in metrics])),
         partial(draw_metrics, tuple(_panel(run, metric) for metric in metrics)),
         python="\n".join(
             (
@@ -151,7 +157,7 @@ def _kernel_alt(kernels: Kernels) -> str:
         (step, float(row[near]), float(row[distance]))
         for step, row in ((kernels.steps[0], first), (kernels.steps[-1], last))
     ]
-    return WORDS("kernel_alt", quantity=kernels.quantity, ends=ends, near=near, far=distance)
+    return WORDING("kernel_alt", quantity=kernels.quantity, ends=ends, near=near, far=distance)
 
 
 def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
@@ -160,14 +166,10 @@ def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
     for number, (ax, index) in enumerate(zip(axes, chosen, strict=True)):
         _axis_of_kernel(ax, kernels)
         hidden = "_" if number else ""
-        ax.plot(
-            kernels.values[-1],
-            color=MUTED,
-            linestyle=DASHES[1],
-            linewidth=1.0,
-            label=f"{hidden}{kernels.last}",
-        )
-        ax.plot(kernels.values[index], color=SERIES[0], label=f"{hidden}step of the panel")
+        style: dict[str, Any] = {"dash": DASHES[1], "width": 1.0, "name": f"{hidden}{kernels.last}"}
+        last = Line(kernels.distances, kernels.values[-1], colour=MUTED, **style)
+        style = {"colour": SERIES[0], "name": f"{hidden}step of the panel"}
+        add(ax, last, Line(kernels.distances, kernels.values[index], **style))
         ax.set_title(f"step {kernels.steps[index]:,}", fontsize=8.5)
         ax.set(xlabel=DISTANCE if number + COLUMNS >= len(chosen) else None)
     axes[0].set_ylabel(wrapped(kernels.quantity, 22))
@@ -184,10 +186,11 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
     _axis_of_kernel(axes, kernels)
     scale = Normalize(kernels.steps[0], max(kernels.steps[-1], kernels.steps[0] + 1))
     for step, row in zip(kernels.steps[:-1], kernels.values[:-1], strict=True):
-        axes.plot(
-            row, color=colormaps[SEQUENTIAL](scale(step)), linewidth=1.1, label=f"_step {step:,}"
-        )
-    axes.plot(kernels.values[-1], color=INK, linewidth=1.8, label=kernels.last)
+        style: dict[str, Any] = {"width": 1.1, "name": f"_step {step:,}"}
+        colour = colormaps[SEQUENTIAL](scale(step))
+        add(axes, Line(kernels.distances, row, colour=colour, **style))
+    style = {"colour": INK, "width": 1.8, "name": kernels.last}
+    add(axes, Line(kernels.distances, kernels.values[-1], **style))
     axes.set(xlabel=DISTANCE, ylabel=kernels.quantity)
     colour_bar(figure, ScalarMappable(scale, SEQUENTIAL), [axes], STEP)
     legend_below(figure)
@@ -195,7 +198,7 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
 
 
 def _axis_of_kernel(axes: "Axes", kernels: Kernels) -> None:
-    axes.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    add(axes, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
     axes.set_ylim(*kernels.limits)
     axes.margins(x=0.02)
 
@@ -205,10 +208,9 @@ def draw_metrics(shown: tuple[MetricPanel, ...], _: Results) -> "Drawing":
     figure, axes = panels(len(shown), height=2.3)
     for index, (ax, (title, unit, curves)) in enumerate(zip(axes, shown, strict=True)):
         for colour, (name, steps, values) in zip(SERIES, curves, strict=False):
-            ax.plot(
-                steps, np.array(values, dtype=np.float64), color=colour, marker=dots(len(steps)),
-                markersize=3, label=hidden(name) if index and not name.startswith("_") else name,
-            )  # fmt: skip
+            in_legend = hidden(name) if index and not name.startswith("_") else name
+            style: dict[str, Any] = {"marker": dots(len(steps)), "size": 3, "name": in_legend}
+            add(ax, Line(steps, np.array(values, dtype=np.float64), colour=colour, **style))
         ax.set_title(wrapped(title, 34), fontsize=9)
         ax.set(xlabel=STEP if index + 2 >= len(shown) else None, ylabel=unit or "value")
         ax.margins(x=0.03, y=0.12)

@@ -5,10 +5,10 @@ hold.
 from collections.abc import Iterator, Sequence
 
 from generator.contracts import Run, RunEncoding, RunMember, RunMetric
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.text import LEAST, MOST, decimals, rounded, significant, with_unit
 
-WORDS = Words("words/runs.jinja")
+WORDING = Wording("wording/runs.jinja")
 DIGITS = 3
 CLEARLY = 0.1  # A value hardly beyond both ends is no turn.
 LISTED = 3  # unread checkpoints that are named
@@ -49,7 +49,9 @@ def unread(run: Run) -> str | None:
     """
     if not run.unread:
         return None
-    return WORDS("unread", count=len(run.unread), total=len(run.members), steps=_steps(run.unread))
+    return WORDING(
+        "unread", count=len(run.unread), total=len(run.members), steps=_steps(run.unread)
+    )
 
 
 def reasons(run: Run) -> list[tuple[str, str]]:
@@ -97,7 +99,7 @@ def _of_kernel(run: Run, encoding: RunEncoding) -> Iterator[str]:
     first, last = (run.steps[encoding.present[index]] for index in (0, -1))
     quantity = encoding.quantity.partition(",")[0]
     moves = {"near": _moves(*near), "far": _moves(*far)}
-    yield WORDS(
+    yield WORDING(
         "kernel_moved", first=first, last=last, quantity=quantity, farthest=farthest, **moves
     )
 
@@ -131,7 +133,7 @@ def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
     if len(set(_texts(before, after))) == 1:
         return
     half, is_whole = _half(points), (start, stop) == (run.steps[0], run.steps[-1])
-    yield WORDS(
+    yield WORDING(
         "metric_moved",
         title=f"{metric.title}," if ", " in metric.title else metric.title,
         moves=_moves(before, after, metric.unit),

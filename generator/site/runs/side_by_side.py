@@ -12,16 +12,17 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
+from generator.figures.scene import Line, Rule, add
 from generator.figures.style import GRID, SERIES
 from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-WORDS = Words("words/runs.jinja")
+WORDING = Wording("wording/runs.jinja")
 MOST_LINES = 8  # as many as there are colours
 MOST_PANELS = 6
 MOST_SENTENCES = 3
@@ -76,8 +77,8 @@ def side_by_side(runs: Sequence[Run], main: Collection[str]) -> SideBySide:
     keys, of_use = _shared(shown, main), _shared(used, main)
     figures = (
         *_of_kernels(shown),
-        *_of_metrics("measures", WORDS("measures_caption"), shown, keys),
-        *_of_metrics("use", WORDS("use_caption"), used, of_use),
+        *_of_metrics("measures", WORDING("measures_caption"), shown, keys),
+        *_of_metrics("use", WORDING("use_caption"), used, of_use),
     )
     sentences = [*_sentences(shown, keys), *_sentences(used, of_use)]
     return SideBySide(tuple(sentences), figures, len(encodings) - len(shown))
@@ -118,7 +119,7 @@ def _sentences(sides: Sequence[Side], keys: Sequence[str]) -> Iterator[str]:
         if _difference(ends) < APART:
             return
         metric = next(found for side in sides if (found := side.metric(key)))
-        yield WORDS("ends", title=metric.title, unit=metric.unit, ends=(ends[0], ends[-1]))
+        yield WORDING("ends", title=metric.title, unit=metric.unit, ends=(ends[0], ends[-1]))
 
 
 def _of_metrics(
@@ -134,8 +135,8 @@ def _of_metrics(
         yield _figure(
             key,
             caption,
-            WORDS("measures_how_to_read"),
-            WORDS("measures_alt", titles=[metric.title for metric in found]),
+            WORDING("measures_how_to_read"),
+            WORDING("measures_alt", titles=[metric.title for metric in found]),
             partial(draw_metrics, shown),
         )
 
@@ -160,9 +161,9 @@ def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
     names = [side.title for side, _ in alike]
     yield _figure(
         "kernels",
-        WORDS("kernels_caption", n_steps=len(steps)),
-        WORDS("kernels_how_to_read"),
-        WORDS("kernels_alt", quantity=quantity, names=names, steps=steps),
+        WORDING("kernels_caption", n_steps=len(steps)),
+        WORDING("kernels_how_to_read"),
+        WORDING("kernels_alt", quantity=quantity, names=names, steps=steps),
         partial(_draw_kernels, shown, quantity),
     )
 
@@ -187,10 +188,11 @@ def _draw_kernels(
 ) -> "Drawing":
     figure, axes = panels(len(shown), columns=COLUMNS, height=2.2)
     for number, (ax, (step, kernels)) in enumerate(zip(axes, shown, strict=True)):
-        ax.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+        add(ax, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
         for colour, (name, values) in zip(SERIES, kernels, strict=False):
             line = np.array(values, dtype=np.float64)
-            ax.plot(line, color=colour, label=f"{'_' if number else ''}{name}")
+            hidden = "_" if number else ""
+            add(ax, Line(np.arange(line.size), line, colour=colour, name=f"{hidden}{name}"))
         ax.set_title(f"step {step:,}", fontsize=8.5)
         ax.set(xlabel=DISTANCE if number + COLUMNS >= len(shown) else None)
     axes[0].set_ylabel(wrapped(quantity, 22))

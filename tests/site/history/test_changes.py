@@ -7,7 +7,7 @@ import pytest
 
 from generator.site.history.changes import Change, Document, checkpoints
 from generator.site.history.changes import changes as changes_of
-from generator.site.history.words import line, table
+from generator.site.history.sentences import line, table
 
 
 def atlas() -> dict[str, Any]:

@@ -10,9 +10,9 @@ import numpy as np
 from generator.checkpoints.files.tensors import dtype_name, of_array
 from generator.checkpoints.model.position_tables import NAME
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 TABLE = "position_embeddings"
 
 

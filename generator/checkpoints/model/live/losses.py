@@ -44,7 +44,7 @@ def check_predicts(stack: LiveStack) -> None:
         raise NotApplicableError("its decoder predicts text only from what an encoder has read")
     if stack.model.get_output_embeddings() is None:
         raise NotApplicableError("its weights include no head that predicts tokens")
-    if not stack.is_causal and stack.words.mask is None:
+    if not stack.is_causal and stack.text_vocabulary.mask is None:
         raise NotApplicableError("it has no mask token")
 
 
@@ -56,13 +56,14 @@ def task(stack: LiveStack, inputs: Array, first: int = 1) -> PredictionTask:
     """
     length = inputs.shape[1]
     words = np.zeros(inputs.shape, bool)
-    words[:, max(first, len(stack.words.before)) : length - len(stack.words.after)] = True
+    vocabulary = stack.text_vocabulary
+    words[:, max(first, len(vocabulary.before)) : length - len(vocabulary.after)] = True
     if stack.is_causal:
         at = np.zeros(inputs.shape, bool)
         at[:, :-1] = words[:, 1:]
         return PredictionTask(inputs, np.roll(inputs, -1, axis=1), at)
     at = words & (np.random.default_rng(stack.seed).random(inputs.shape) < MASKED)
-    return PredictionTask(np.where(at, np.int64(stack.words.mask or 0), inputs), inputs, at)
+    return PredictionTask(np.where(at, np.int64(vocabulary.mask or 0), inputs), inputs, at)
 
 
 def losses(stack: LiveStack, given: PredictionTask) -> Floats:

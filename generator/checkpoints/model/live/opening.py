@@ -46,7 +46,7 @@ def first_layers(
         raise NotApplicableError("there is no word table among the tensors")
     words = vocabulary(files, checkpoint, files.tensors[name].shape[0])
     ids = np.random.default_rng(options.seed).choice(
-        words.words, min(MOST_WORDS, len(words.words)), replace=False
+        words.ids, min(MOST_WORDS, len(words.ids)), replace=False
     )
     config, size = files.resolved.config, files.tensors[name].shape[0]
     start = config.integer("decoder_start_token_id")

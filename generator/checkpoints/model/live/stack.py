@@ -86,7 +86,7 @@ class LiveStack:
         return most_positions(self.model) or self.length
 
     @cached_property
-    def words(self) -> Vocabulary:
+    def text_vocabulary(self) -> Vocabulary:
         """Its vocabulary. errors: NotApplicableError for images"""
         if self.vocabulary is None:
             raise NotApplicableError("it reads images, not text")
@@ -101,7 +101,7 @@ class LiveStack:
     def pieces(self, n: int | None = None, length: int | None = None) -> Array:
         """Pieces of the text: (n, length), int. errors: NotApplicableError"""
         count, long = n or self.n_sequences, length or self.length
-        return self.words.pieces(self.text, count, long, self.seed)
+        return self.text_vocabulary.pieces(self.text, count, long, self.seed)
 
     def run(
         self,
@@ -206,8 +206,8 @@ class LiveStack:
                 shape = (1, config.num_mel_bins, 2 * config.max_source_positions)
                 silence = torch.full(shape, SILENCE, dtype=self.model.dtype, device=self.device)
                 return encoder(silence, return_dict=True)
-            words = torch.from_numpy(self.words.random(1, CONTEXT, seed=0)).to(self.device)
-            return encoder(input_ids=words, return_dict=True)
+            ids = torch.from_numpy(self.text_vocabulary.random(1, CONTEXT, seed=0))
+            return encoder(input_ids=ids.to(self.device), return_dict=True)
 
     def _images(self, n: int) -> Array:
         """Half of one colour each, half of noise, as a normalised image has them."""

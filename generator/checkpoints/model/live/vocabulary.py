@@ -29,13 +29,13 @@ SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "mask
 class Vocabulary:
     """The tokens of a model.
 
-    words: (n_words,), int, ids from which random words are drawn; before, after: ids of the tokens
+    ids: (n_words,), int, ids from which random words are drawn; before, after: ids of the tokens
         that begin and end every text
     mask: id of the token for a masked one, None without one; tokenizer: None without one
     of_model: the id in the whole model of each id, where only a few are loaded; None where all are
     """
 
-    words: Array
+    ids: Array
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
     mask: int | None = None
@@ -46,7 +46,7 @@ class Vocabulary:
     @property
     def originals(self) -> Array:
         """The id in the whole model of each id here."""
-        most = max([*self.words, *self.before, *self.after], default=0)
+        most = max([*self.ids, *self.before, *self.after], default=0)
         return np.arange(most + 1) if self.of_model is None else self.of_model
 
     def framed(self, inner: Array) -> Array:
@@ -68,7 +68,7 @@ class Vocabulary:
         errors: NotApplicableError where ``length`` leaves no room for two
         """
         draws = np.random.default_rng(seed)
-        return self.framed(draws.choice(self.words, (n, self._inner(length))))
+        return self.framed(draws.choice(self.ids, (n, self._inner(length))))
 
     def pieces(self, text: str, n: int, length: int, seed: int) -> Array:
         """Pieces of a text from random places, which do not overlap: (n, length), int.

@@ -8,11 +8,11 @@ import numpy as np
 
 from generator.checkpoints.files.tensors import READABLE, decode
 from generator.contracts import Storage, StoredTensor, TensorInfo
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 SMALL = {"I8": "<i1", "I16": "<i2"}
 # Values with a scale of their own within a block, where these are fewer than the block has
 # (ggml-common.h of ggml).

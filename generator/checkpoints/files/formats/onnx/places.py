@@ -18,11 +18,11 @@ from generator.checkpoints.files.formats.onnx.sums import position_table
 from generator.checkpoints.files.formats.onnx.windows import window_biases
 from generator.checkpoints.model.position_tables import NAME
 from generator.contracts import StoredTensor
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.numerics.arrays import Floats
 from generator.text import short, visible
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 # onnx::Add_12, /model/Constant_5_output_0, val_17 and 314, as against encoder.layer.0.bias.
 OF_EXPORTERS = re.compile(r"::|/|^[^.]+$")
 

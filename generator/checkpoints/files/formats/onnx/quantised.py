@@ -13,11 +13,11 @@ import numpy as np
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, integer
 from generator.checkpoints.files.formats.onnx.proto_tensors import whole_numbers
 from generator.contracts import StoredTensor
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
 SUFFIX = "_quantized"
 INTEGERS = frozenset({"U8", "I8", "U16", "I16", "I32", "U4", "I4"})

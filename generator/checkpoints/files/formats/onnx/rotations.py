@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.numerics.arrays import Floats
 
 GROUPED = "GroupQueryAttention"
@@ -18,7 +18,7 @@ TURN_MOVES = MOVES | {"Gather", "Transpose", "Concat"}
 MOST_NUMBERS = 2**24  # Of a table of cosines; 131,072 positions of 64 pairs have 8 million.
 TOLERANCE = 2e-3  # cos² + sin² = 1, rounded to half precision.
 MOST_STEPS = 8
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 COSINE, SINE, FREQUENCIES = "cos_cached", "sin_cached", "inv_freq"
 
 Read = Callable[[str], Floats]

@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -20,7 +20,7 @@ TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 
 Read = Callable[[str], Floats]
 

@@ -13,12 +13,12 @@ import numpy as np
 from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, Graph
 from generator.checkpoints.files.formats.onnx.place import TensorPlace, scope_of
 from generator.contracts import StoredTensor
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.numerics.arrays import Array, Floats
 
 LOGIT_MOVES = MOVES | {"Transpose"}
 LARGEST = 64  # Patches per side.
-NOTES = Words("words/notes.jinja")
+NOTES = Wording("wording/notes.jinja")
 
 Read = Callable[[str], Floats]
 

@@ -1,4 +1,4 @@
-"""Words are in templates: code asks for each by its name, with the values in it, and holds none."""
+"""Sentences are in templates: code asks for each by its name, with its values, and holds none."""
 
 import ast
 import re
@@ -11,10 +11,9 @@ import pytest
 from jinja2 import UndefinedError, nodes
 
 import generator
-from generator.contracts import Label, Metric, Result, words
+from generator.contracts import Label, Metric, Result, wording
 from generator.contracts.checkpoints import SENTENCE
-from generator.contracts.wording import Wording
-from generator.contracts.words import TEMPLATES, Words
+from generator.contracts.wording import TEMPLATES, Wording
 from generator.figures import svg
 
 PACKAGE = Path(generator.__file__).parent
@@ -25,7 +24,7 @@ OF_HEADLINE = ("title", "sentence")
 MOST_WORDS = 5
 STOP = re.compile(r"[.?!](?: |$)")
 # A text in one of these is a message, the meaning of an option, or code for readers.
-MESSAGES = re.compile(r"\w*Error|Metric|compile|Recomputed|Word|Field")
+MESSAGES = re.compile(r"\w*Error|Metric|compile|Recomputed|Term|Field")
 OPTIONS = ("python", "reason", "describes")
 # Messages, and what keys of a file mean, as docstrings say of others.
 EXCEPT = ("site/write.py", "site/data/schema.py", "checkpoints/files/unread_folders.py")
@@ -48,18 +47,14 @@ def _text_of(node: ast.AST) -> str | None:
 
 @cache
 def _templates_of(module: Path) -> dict[str, str]:
-    """Templates of the words of a module, by the name by which it calls these."""
+    """Templates that a module asks, by the name by which it calls these."""
     found = {}
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         match node:
             case ast.Assign(
-                [ast.Name(name)], ast.Call(ast.Name("Words"), [ast.Constant(str(path))])
+                [ast.Name(name)], ast.Call(ast.Name("Wording"), [ast.Constant(str(path))])
             ):
                 found[name] = path
-            case ast.Assign(
-                [ast.Name(name)], ast.Call(ast.Name("Wording"), [ast.Constant(str(key))])
-            ):
-                found[name] = f"analyses/{key}.md.jinja"
     return found
 
 
@@ -104,7 +99,7 @@ PATHS = sorted({path for module in MODULES for path in _templates_of(module).val
 
 @pytest.mark.parametrize("path", PATHS)
 def test_every_text_is_asked_for_with_its_values(path: str) -> None:
-    tree = words._environment().parse((TEMPLATES / path).read_text(encoding="utf-8"))
+    tree = wording._environment().parse((TEMPLATES / path).read_text(encoding="utf-8"))
     macros, texts = dict[str, set[str]](), set[str]()
     for node in tree.body:
         match node:
@@ -133,10 +128,10 @@ def test_every_text_is_asked_for_with_its_values(path: str) -> None:
     assert unasked == []
 
 
-def test_every_template_of_words_has_a_module() -> None:
+def test_every_template_has_a_module_that_asks_it() -> None:
     written = {
         path.relative_to(TEMPLATES).as_posix()
-        for folder in ("analyses", "schemes", "words")
+        for folder in ("analyses", "schemes", "wording")
         for path in (TEMPLATES / folder).iterdir()
     }
     assert written == {*PATHS}
@@ -179,7 +174,7 @@ def test_code_holds_no_sentences(room: str) -> None:
 
 
 def test_a_sentence_is_one_line_and_names_stay_as_they_are() -> None:
-    found = Words("words/site.jinja")
+    found = Wording("wording/site.jinja")
     assert found("dataset", names=["a  b", "c ."]) == (
         "Metrics and arrays of the position encodings of 2 checkpoints: a  b, c .."
     )
@@ -191,13 +186,13 @@ def test_a_sentence_is_one_line_and_names_stay_as_they_are() -> None:
 
 
 def test_an_alternative_text_says_the_numbers_of_each_result() -> None:
-    _, _, alt = Wording("vector_norms").figure("energy")
+    _, _, alt = Wording("analyses/vector_norms.md.jinja").figure("energy")
     norms = {"dimension_norms": np.ones(8)}
     results = {
         Label(name, "#000000"): Result((Metric("half", "Half", value, reason="none"),), norms)
         for name, value in {"a": 3.0, "b": None}.items()
     }
     assert alt(results).endswith(" a: 3 of 8; b: not defined of 8.")
-    of_own = Wording("seams").figure("neighbours", lambda _: {"median": 1.0})[2]
+    of_own = Wording("analyses/seams.md.jinja").figure("neighbours", lambda _: {"median": 1.0})[2]
     with pytest.raises(UndefinedError):
         of_own(results)

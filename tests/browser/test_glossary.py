@@ -26,7 +26,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in ("atlas.css", "words.js", "words.svg"):
         (folder / "assets" / name).write_bytes((ASSETS / name).read_bytes())
     (folder / glossary.PAGE).write_text("<title>Glossary</title>", encoding="utf-8")
-    html = glossary.with_words(with_policy(PAGE, POLICY), "learn/page.html")
+    html = glossary.with_terms(with_policy(PAGE, POLICY), "learn/page.html")
     (folder / "learn/page.html").write_text(html, encoding="utf-8")
     return (folder / "learn/page.html").as_uri()
 
@@ -41,7 +41,7 @@ def expect_meaning(page: Page, number: int) -> None:
     """That the box at the word with this number is open, with sentence, picture and link."""
     word, box = page.locator("a.pa-word").nth(number), page.locator("#pa-meaning")
     key = (word.get_attribute("href") or "").partition("#")[2]
-    [meaning] = [each.meaning for each in glossary.WORDS if each.key == key]
+    [meaning] = [each.meaning for each in glossary.TERMS if each.key == key]
     expect(box).to_be_visible()
     expect(box).to_contain_text(meaning)
     expect(word).to_have_attribute("aria-expanded", "true")
@@ -107,6 +107,6 @@ def test_nothing_moves_when_a_box_opens(page: Page) -> None:
 def test_a_word_is_a_link_without_scripts(without_scripts: Page, address: str) -> None:
     without_scripts.goto(address)
     word = without_scripts.locator("a.pa-word").first
-    expect(word).to_have_attribute("title", glossary.WORDS[0].meaning)
+    expect(word).to_have_attribute("title", glossary.TERMS[0].meaning)
     word.click()
     without_scripts.wait_for_url("**/learn/glossary.html#kernel")

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from generator.contracts.words import Words
+from generator.contracts.wording import Wording
 from generator.site.history.changes import Change, Document, changes, checkpoints
 from generator.text import significant, with_unit
 
-WORDS = Words("words/changes.jinja")
+WORDING = Wording("wording/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
 
 
@@ -52,9 +52,9 @@ def counts(atlas: Document) -> str:
 def since(former: Document | None, atlas: Document) -> str:
     """What changed since the ``former`` atlas, in Markdown."""
     if former is None:
-        return WORDS("nothing_published")
+        return WORDING("nothing_published")
     found = changes(checkpoints(former), checkpoints(atlas))
-    return table(found) if found else WORDS("nothing_changed")
+    return table(found) if found else WORDING("nothing_changed")
 
 
 def _change_text(change: Change) -> str:
@@ -68,7 +68,7 @@ def _change_text(change: Change) -> str:
         case "revision":
             return f"revision {before} → {after}"
         case "verdict":
-            return WORDS("verdict", before=before, after=after)
+            return WORDING("verdict", before=before, after=after)
         case "numbers":
             return f"numbers changed ({change.what} {before} → {after})"
         case "metric":

@@ -1,0 +1,23 @@
+"""Imports that wait for a command."""
+
+import subprocess
+import sys
+
+import pytest
+from generator.contracts.words import Words
+from jinja2 import TemplateNotFound
+
+
+def test_help_imports_nothing_that_commands_work_with() -> None:
+    code = (
+        "import sys; from generator.cli.commands import app;"
+        "print({'numpy', 'jinja2', 'pydantic', 'transformers'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_template_is_read_when_its_first_text_is() -> None:
+    words = Words("schemes/missing.md.jinja")
+    with pytest.raises(TemplateNotFound):
+        words("title")
