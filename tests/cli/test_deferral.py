@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from generator.contracts.words import Words
 from jinja2 import TemplateNotFound
+
+from generator.contracts.wording import Wording
 
 
 def test_help_imports_nothing_that_commands_work_with() -> None:
@@ -18,6 +19,6 @@ def test_help_imports_nothing_that_commands_work_with() -> None:
 
 
 def test_a_template_is_read_when_its_first_text_is() -> None:
-    words = Words("schemes/missing.md.jinja")
+    wording = Wording("schemes/missing.md.jinja")
     with pytest.raises(TemplateNotFound):
-        words("title")
+        wording("title")
