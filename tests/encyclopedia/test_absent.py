@@ -27,7 +27,8 @@ def test_a_build_that_finds_no_guest_makes_a_site_whose_links_all_lead_somewhere
     for name, files in {"one": TABLE, "other": ROTATION}.items():
         write_folder(tmp_path / name, files)
     write_list(tmp_path, [{"folder": "one"}, {"folder": "other"}])
-    done = inline.build(tmp_path, rendered=True)
+    with inline.blank_figures():
+        done = inline.build(tmp_path, rendered=True)
     site = tmp_path / "out/site"
     assert (done.returncode, done.stderr) == (0, "")
     assert not [*site.glob("models*"), *site.glob("timeline*"), *site.glob("data/expected*")]
