@@ -21,10 +21,10 @@ from generator.contracts.wording import Wording
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, Images
-from generator.figures.scene import DOTTED, Rule
+from generator.figures.scene import DOTTED, StraightLine
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
-from generator.numerics.attention import attention, locality, perplexity, symmetry
+from generator.numerics.attention_of_bias import attention, locality, perplexity, symmetry
 
 WORDING = Wording("analyses/attention_from_the_bias_alone.md.jinja")
 POSITIONS = 128
@@ -140,11 +140,11 @@ def _sorted(result: Result) -> tuple[Array, Array]:
     return 100.0 * (np.arange(local.size) + 0.5) / local.size, 100.0 * local
 
 
-def _of_uniform(results: Results) -> Iterator[Rule]:
+def _of_uniform(results: Results) -> Iterator[StraightLine]:
     """The locality of uniform attention, dotted."""
     chances = {result.value("chance") for result in results.values()}
     for level in sorted(chance for chance in chances if chance is not None):
-        yield Rule("y", level, width=0.9, dash=DOTTED)
+        yield StraightLine("y", level, width=0.9, dash=DOTTED)
 
 
 def _in_powers_of_ten(result: Result) -> Floats:

@@ -23,7 +23,7 @@ from generator.encodings import OffsetBias
 from generator.figures.canvas import Axes, Figure
 from generator.figures.lines import hidden, mark_beyond
 from generator.figures.panels import head_colours, image_panels, panels, wrapped
-from generator.figures.scene import Line, Panel, Rule, add
+from generator.figures.scene import Line, Panel, StraightLine, add
 from generator.figures.style import DIVERGING, STYLE
 from generator.numerics.arrays import Floats, finite
 from generator.text import in_words
@@ -185,7 +185,7 @@ def _draw_curves(
         steps = np.count_nonzero(np.diff(values[head])) < 0.8 * (offsets.size - 1)
         style: dict[str, Any] = {"drawstyle": "steps-mid" if steps else "default", "width": width}
         lines.append(Line(offsets, values[head], colour=colour, name=name, **style))
-    add(axes, *lines, Rule("x", 0), Rule("y", 0))
+    add(axes, *lines, StraightLine("x", 0), StraightLine("y", 0))
     axes.set(xlim=view[0], ylim=view[1])
     mark_beyond(axes, lines, view[1])
 

@@ -42,7 +42,7 @@ from generator.figures.lines import (
     with_line_styles,
 )
 from generator.figures.panels import logarithmic, panels
-from generator.figures.scene import DOTTED, Band, Dash, Line, Rule, add
+from generator.figures.scene import DOTTED, Band, Dash, Line, StraightLine, add
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Array,
@@ -409,7 +409,7 @@ def _draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Line]) -> Non
     for index, (colour, dash) in enumerate(styles):
         # In the second panel, published data have these names, which no page shows.
         name = "" if shown is lines else f"__child{index}"
-        add(axes, Rule("y", index / 2.0, colour=colour, width=0.8, dash=dash, name=name))
+        add(axes, StraightLine("y", index / 2.0, colour=colour, width=0.8, dash=dash, name=name))
     add(axes, *shown)
     ends = [end for line in lines for end in (line.x[0], line.x[-1])]
     axes.set(xlim=(min(ends), max(ends)), ylim=(low, HIGHEST))

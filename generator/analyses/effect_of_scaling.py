@@ -23,7 +23,7 @@ from generator.encodings import Rotation
 from generator.encodings.rotations import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, of_arrays
-from generator.figures.scene import DOTTED, Rule
+from generator.figures.scene import DOTTED, StraightLine
 from generator.numerics.arrays import Floats, finite
 
 WORDING = Wording("analyses/effect_of_scaling.md.jinja")
@@ -139,7 +139,7 @@ RATIOS = Curves(
     x="rotation pair",
     y="wavelength, after ÷ before",
     ylim=_upto_highest,
-    rules=(Rule("y", 1.0, width=0.8, dash=DOTTED),),
+    rules=(StraightLine("y", 1.0, width=0.8, dash=DOTTED),),
     dotted=True,
 )
 

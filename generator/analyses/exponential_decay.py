@@ -24,7 +24,7 @@ from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Curves
 from generator.figures.panels import panels, wrapped
-from generator.figures.scene import DOTTED, Band, Line, Rule, add
+from generator.figures.scene import DOTTED, Band, Line, StraightLine, add
 from generator.figures.style import REFERENCE
 from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import significant
@@ -195,7 +195,7 @@ def draw_layers(results: Results) -> Figure:
         style: dict[str, Any] = {"colour": REFERENCE, "width": 0.7, "dash": DOTTED, "order": 0.0}
         for index, slope in enumerate(ALIBI if result.arrays["layers"][0] >= 0 else ()):
             name = "" if index else "ALiBi, 8 heads"
-            add(ax, Rule("y", math.log(2.0) / slope, name=name, **style))
+            add(ax, StraightLine("y", math.log(2.0) / slope, name=name, **style))
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
     entries = {
         name: handle
@@ -284,7 +284,7 @@ LEFT = Curves(
     xlim=(1.0, 10.0**FARTHEST),
     ylim=(0.0, 1.02),
     height=3.4,
-    rules=(Rule("y", 0.5, width=0.8, dash=DOTTED),),
+    rules=(StraightLine("y", 0.5, width=0.8, dash=DOTTED),),
     below=_middle_half,
     last=_alibi,
 )

@@ -23,7 +23,7 @@ from generator.encodings import PositionTable
 from generator.figures.canvas import Figure
 from generator.figures.charts import Curves
 from generator.figures.panels import panels, wrapped
-from generator.figures.scene import Line, Rule, Text, add
+from generator.figures.scene import Line, StraightLine, Text, add
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import (
@@ -185,7 +185,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
 def draw(results: Results) -> Figure:
     """Errors of all samples, one row of strokes and dots per table."""
     figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
-    add(axes, Rule("x", CHANCE, width=0.8))
+    add(axes, StraightLine("x", CHANCE, width=0.8))
     for row, (label, result) in enumerate(results.items()):
         for name, pairs, marker, size in (("few", FEW, "|", 11), ("many", MANY, ".", 5)):
             errors = result.arrays[name]
@@ -246,7 +246,7 @@ ANALYSIS = Analysis(
                 log="x",
                 ylim=(-1.0, None),
                 height=3.4,
-                rules=(Rule("y", CHANCE, width=0.8),),
+                rules=(StraightLine("y", CHANCE, width=0.8),),
                 style={"marker": "."},
             ),
             python=(

@@ -22,7 +22,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, diagonal
-from generator.figures.scene import DOTTED, Dash, Rule
+from generator.figures.scene import DOTTED, Dash, StraightLine
 from generator.numerics.arrays import Array, Floats, finite, largest
 
 WORDING = Wording("analyses/positions_and_words.md.jinja")
@@ -174,8 +174,8 @@ def _cosines(result: Result) -> tuple[Array, Array]:
     return np.arange(1, cosines.size + 1), cosines
 
 
-def _of_random(label: Label, result: Result, _: Dash) -> tuple[Rule]:
-    return (Rule("y", _largest(result), colour=label.colour, width=0.8, dash=DOTTED),)
+def _of_random(label: Label, result: Result, _: Dash) -> tuple[StraightLine]:
+    return (StraightLine("y", _largest(result), colour=label.colour, width=0.8, dash=DOTTED),)
 
 
 def largest_by_chance(first: float, second: float) -> float:

@@ -24,7 +24,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves
-from generator.figures.scene import DOTTED, Dash, Line, Rule
+from generator.figures.scene import DOTTED, Dash, Line, StraightLine
 from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 
 WORDING = Wording("analyses/rank.md.jinja")
@@ -175,7 +175,7 @@ ENERGY = Curves(
     log="x",
     ylim=(0.0, 101.0),
     height=3.4,
-    rules=tuple(Rule("y", share, dash=DOTTED) for share in SHARES),
+    rules=tuple(StraightLine("y", share, dash=DOTTED) for share in SHARES),
     grid="",
     above=_as_stored,
 )

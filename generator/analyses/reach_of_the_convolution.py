@@ -16,7 +16,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves
-from generator.figures.scene import Rule
+from generator.figures.scene import StraightLine
 from generator.numerics.arrays import Array, Floats, finite
 
 WORDING = Wording("analyses/reach_of_the_convolution.md.jinja")
@@ -101,7 +101,7 @@ ANALYSIS = Analysis(
                 x="offset (positions)",
                 y="norm of the weights ÷ largest",
                 ylim=(0.0, 1.05),
-                rules=(Rule("x", 0.0),),
+                rules=(StraightLine("x", 0.0),),
             ),
             python=(
                 'plt.plot(arrays["reach_of_the_convolution.offsets"], '

@@ -36,7 +36,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.encodings.rotations import frequencies_before
 from generator.figures.charts import Curves, of_arrays
-from generator.figures.scene import DOTTED, Dash, Line, Rule
+from generator.figures.scene import DOTTED, Dash, Line, StraightLine
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
 
@@ -139,9 +139,9 @@ def _is_scaled(result: Result) -> bool:
     return not np.allclose(result.arrays["wavelengths"], result.arrays["unscaled"])
 
 
-def _reach(label: Label, result: Result, _: Dash) -> tuple[Rule]:
+def _reach(label: Label, result: Result, _: Dash) -> tuple[StraightLine]:
     """Context length, window or side of the image."""
-    return (Rule("y", float(result.arrays["within"]), colour=label.colour),)
+    return (StraightLine("y", float(result.arrays["within"]), colour=label.colour),)
 
 
 def _explained(results: Results) -> Iterator[Line]:

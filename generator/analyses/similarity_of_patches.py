@@ -22,7 +22,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Axes, AxesImage, Figure
 from generator.figures.panels import colour_bar, image, panels, wrapped
-from generator.figures.scene import Panel, Rule, add
+from generator.figures.scene import Panel, StraightLine, add
 from generator.figures.style import DIVERGING, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import (
     Array,
@@ -180,7 +180,7 @@ def _edges(axes: Axes, which: Literal["x", "y"], patches: Array, side: int) -> N
     patches: (n_tiles,), int; side: pixels of a tile
     """
     for index in range(1, patches.size):
-        add(axes, Rule(which, index * side - 0.5, colour=PAPER, width=1.1))
+        add(axes, StraightLine(which, index * side - 0.5, colour=PAPER, width=1.1))
     labelled = range(0, patches.size, ceil(patches.size / MOST_TICKS))
     set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
     set_ticks(

@@ -21,7 +21,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves
-from generator.figures.scene import Band, Dash, Line, Rule
+from generator.figures.scene import Band, Dash, Line, StraightLine
 from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import plural
 
@@ -220,8 +220,8 @@ def _control_and_peaks(label: Label, result: Result, dash: Dash) -> Iterator[Lin
     yield Line(periods[is_peak], mean[is_peak], colour=label.colour, **style)
 
 
-def _fastest(_: Results) -> tuple[Rule]:
-    return (Rule("x", 2.0),)
+def _fastest(_: Results) -> tuple[StraightLine]:
+    return (StraightLine("x", 2.0),)
 
 
 def _limits(results: Results) -> tuple[float, float]:

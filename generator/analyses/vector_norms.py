@@ -20,7 +20,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.charts import Curves, diagonal
-from generator.figures.scene import Rule
+from generator.figures.scene import StraightLine
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import NORMAL, outliers
 from generator.numerics.structure import two_sided
@@ -181,7 +181,7 @@ NORMS_BY_POSITION = Curves(
     x="position",
     y="norm ÷ median norm",
     ylim=(0.0, TOP),
-    rules=(Rule("y", 1.0),),
+    rules=(StraightLine("y", 1.0),),
     style={"width": 1.0},
     beyond=True,
 )

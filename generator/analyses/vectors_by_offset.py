@@ -21,7 +21,7 @@ from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
 from generator.figures.charts import Curves, of_arrays
 from generator.figures.panels import image_panels
-from generator.figures.scene import Panel, Rule
+from generator.figures.scene import Panel, StraightLine
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import (
     Floats,
@@ -129,7 +129,7 @@ BY_OFFSET = Curves(
     x="offset: key minus query (positions)",
     y="cosine with offset 0",
     ylim=(-1.02, 1.02),
-    rules=(Rule("x", 0.0),),
+    rules=(StraightLine("x", 0.0),),
     dotted=True,
 )
 

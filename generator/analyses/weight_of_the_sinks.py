@@ -21,7 +21,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.figures.charts import Curves, Images
-from generator.figures.scene import DOTTED, Band, Rule
+from generator.figures.scene import DOTTED, Band, StraightLine
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite
 
@@ -147,7 +147,7 @@ ANALYSIS = Analysis(
                 xlim=(1.0, 10.0**MOST_KEYS),
                 ylim=(0.0, 1.02),
                 height=3.4,
-                rules=(Rule("y", 0.5, width=0.8, dash=DOTTED),),
+                rules=(StraightLine("y", 0.5, width=0.8, dash=DOTTED),),
                 below=_all_heads,
             ),
             python=(

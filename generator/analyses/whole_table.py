@@ -28,7 +28,7 @@ from generator.figures.panels import (
     ridges,
     wrapped,
 )
-from generator.figures.scene import PickedPanel, Rule, add
+from generator.figures.scene import PickedPanel, StraightLine, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.numerics.structure import Structure
@@ -182,7 +182,7 @@ def _with_waves(panel: PickedPanel, formula: SinusoidFormula) -> Figure:
     ridges(right, lines, [f"{dimension}" for dimension in dimensions], MARK, 2.4 * formula.scale)
     right.set(xlabel="position", ylabel="dimension")
     for dimension in dimensions:
-        add(left, Rule("x", dimension, colour=MARK, width=2.4))
+        add(left, StraightLine("x", dimension, colour=MARK, width=2.4))
     colour_bar(figure, picture, [left], "value")
     return figure
 

@@ -18,7 +18,7 @@ with deferred():
     from generator.checkpoints import list_file
     from generator.cli import command_records, progress
     from generator.pipeline import build as builds
-    from generator.pipeline import copies, dask_pool, executor, history, versions
+    from generator.pipeline import copies, dask_pool, executor, publication, versions
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
@@ -121,7 +121,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             ) as reporter,
         ):
             if published_at is not None:
-                former_site.bring_releases(published_at, folder / history.FOLDER)
+                former_site.bring_releases(published_at, folder / publication.FOLDER)
             executors = executor.Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = plan.plan(checkpoints, offline)
             chosen = _chosen(tasks, only, fresh)

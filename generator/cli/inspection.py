@@ -11,7 +11,7 @@ from rich.text import Text
 
 from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
-from generator.cli import named
+from generator.cli import asked
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme, names
 from generator.errors import AtlasError
@@ -20,7 +20,7 @@ from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from generator.site.pictures.layer_strips import (
     COLOURS,
     LayerGroup,
@@ -73,7 +73,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     try:
         need_site("findings")
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
-            said = named.within_limits(executor, findings, task)
+            said = asked.within_limits(executor, findings, task)
     except AtlasError as error:
         said = (f"Not measured here: {error}",)
     if said:

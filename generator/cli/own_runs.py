@@ -12,7 +12,7 @@ from generator.checkpoints.files.weights import begins_as_its_format, scalar
 from generator.checkpoints.list_row import PATH_LIKE
 from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.survey import Survey, survey
-from generator.cli import named
+from generator.cli import asked
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint
 from generator.errors import BOUNDS, MOST_OPENED, AtlasError, RefusedError
@@ -33,7 +33,7 @@ PERMISSION = """\
 
 
 @dataclass
-class Rows:
+class FoundEntries:
     """What was found, as text of a list.
 
     active: a row each; waiting: rows that need ``pickle: true``; reasons: what each is left out for
@@ -120,7 +120,7 @@ def write(terminal: Terminal, given: Sequence[Path]) -> None:
             ".: found files; expected an empty or new folder ('position-atlas init .' searches"
             " this one for checkpoints)"
         )
-    rows = _found(terminal, given, Path(), Rows())
+    rows = _found(terminal, given, Path(), FoundEntries())
     if not rows.active and not rows.waiting:
         raise RefusedError(*_nothing(given, rows))
     LIST.write_text(f"checkpoints:\n{indent(rows.text, '  ')}", encoding="utf-8")
@@ -135,7 +135,7 @@ def append(
     errors: RefusedError where nothing is found, or for a list in flow style; OSError
     """
     places = {os.path.realpath(place) for row in listed for place in _places(row)}
-    rows = Rows({row.slug for row in listed}, set(map(Path, places)))
+    rows = FoundEntries({row.slug for row in listed}, set(map(Path, places)))
     rows = _found(terminal, [folder], config_file.parent, rows)
     rows.leave_out_known(list_file.read_text(config_file))
     if not rows.active and not rows.waiting:
@@ -147,7 +147,7 @@ def append(
     _tell(terminal, config_file, rows)
 
 
-def _tell(terminal: Terminal, config_file: Path, rows: Rows) -> None:
+def _tell(terminal: Terminal, config_file: Path, rows: FoundEntries) -> None:
     terminal.print(f"{config_file}: {rows.counts}")
     if rows.active:
         terminal.print("'position-atlas build' builds the site")
@@ -155,7 +155,7 @@ def _tell(terminal: Terminal, config_file: Path, rows: Rows) -> None:
         terminal.print("No entry is active yet; the comments in the list say what each one needs")
 
 
-def _nothing(given: Sequence[Path], rows: Rows) -> list[str]:
+def _nothing(given: Sequence[Path], rows: FoundEntries) -> list[str]:
     """That nothing was found, and the reasons of what was left out."""
     where = ", ".join(map(str, given))
     return [
@@ -186,7 +186,9 @@ def _places(row: Checkpoint) -> list[str]:
     return [row.place]
 
 
-def _found(terminal: Terminal, given: Sequence[Path], base: Path, rows: Rows) -> Rows:
+def _found(
+    terminal: Terminal, given: Sequence[Path], base: Path, rows: FoundEntries
+) -> FoundEntries:
     """``rows`` with what lies in the folders ``given``. base: the folder of the list
 
     errors: OSError where one of ``given`` cannot be read
@@ -224,7 +226,7 @@ def _is_above(group: _Group, seen: Survey) -> bool:
     return not others and any(place in seen.top.joinpath(*parts).parents for parts in seen.found)
 
 
-def _add(rows: Rows, group: _Group, executor: Executor) -> str:
+def _add(rows: FoundEntries, group: _Group, executor: Executor) -> str:
     """Add the row of ``group``; why it is left out, "" where it is not.
 
     Of a run, the first and the last checkpoint are opened.
@@ -260,7 +262,7 @@ def _waits(one: Checkpoint) -> str:
 def _problem(one: Checkpoint, executor: Executor) -> str:
     """Why a checkpoint cannot be shown; "" where it can."""
     try:
-        seen = named.within_limits(executor, inspect, Task(one, offline=False))
+        seen = asked.within_limits(executor, inspect, Task(one, offline=False))
     except AtlasError as error:
         return str(error).removeprefix(f"{one.id}: ").removeprefix(f"{one.id}/")
     except OSError as error:
@@ -268,7 +270,7 @@ def _problem(one: Checkpoint, executor: Executor) -> str:
     return "" if seen.records or seen.outcome.unmeasured else NOTHING
 
 
-def _row(rows: Rows, group: _Group, needs_pickle: bool = False) -> str:
+def _row(rows: FoundEntries, group: _Group, needs_pickle: bool = False) -> str:
     """The lines of the row of ``group``, whose page has a name that no other has."""
     row = group.row
     names = (

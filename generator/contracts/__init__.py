@@ -9,7 +9,7 @@ from generator.contracts.layer_map import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403
 from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
-from generator.contracts.reading import *  # noqa: F403
+from generator.contracts.read_checkpoint import *  # noqa: F403
 from generator.contracts.releases import *  # noqa: F403
 from generator.contracts.resolved import *  # noqa: F403
 from generator.contracts.results import *  # noqa: F403

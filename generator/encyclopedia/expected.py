@@ -11,7 +11,7 @@ import numpy as np
 from generator import PACKAGE
 from generator.contracts import Atlas, Json
 from generator.encyclopedia.expected_schema import ExpectedModel, ValuesAtPosition
-from generator.encyclopedia.rows import records
+from generator.encyclopedia.model_rows import records
 
 FILE = PACKAGE / "encyclopedia/expected.json"
 POSITIONS = (0, 1, 2, 17, 511, 4095)

@@ -5,35 +5,35 @@ from functools import partial
 
 from generator import PACKAGE
 from generator.contracts import Atlas, Guest, Maker, PageKind, discovery
-from generator.encyclopedia import expected, pages, positions, rows, table
+from generator.encyclopedia import expected, model_rows, pages, table, turning
 from generator.encyclopedia.expected_schema import OF_EXPECTED
 from generator.encyclopedia.known_models import config_of
 from generator.encyclopedia.models_schema import OF_MODELS
-from generator.site.data.files import encoded_csv
+from generator.site.data.downloads import encoded_csv
 
 
 def _files(atlas: Atlas) -> Mapping[str, Maker]:
-    made = next(guest.table for guest in atlas.guests if guest.key == rows.KEY)
+    made = next(guest.table for guest in atlas.guests if guest.key == model_rows.KEY)
     return {
         "data/models.json": made,
         "data/models.csv": partial(_csv, atlas),
-        "data/positions.js": partial(positions.script, atlas),
+        "data/positions.js": partial(turning.script, atlas),
         **expected.makers(atlas),
     }
 
 
 def _csv(atlas: Atlas) -> bytes:
-    columns = dict(rows.table(atlas))
+    columns = dict(model_rows.table(atlas))
     return encoded_csv(tuple(columns), (list(row) for row in zip(*columns.values(), strict=True)))
 
 
 GUEST = Guest(
-    key=rows.KEY,
+    key=model_rows.KEY,
     table=table.make,
     shipped=PACKAGE / "encyclopedia/tables",
     kinds=discovery.load(pages, PageKind),
     files=_files,
-    named=rows.named,
+    named=model_rows.named,
     records={"of_models": OF_MODELS, "of_expected": OF_EXPECTED},
     config=config_of,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.rows import UNKNOWN, page_of, records
+from generator.encyclopedia.model_rows import UNKNOWN, page_of, records
 from generator.site.pictures.layer_strips import KINDS, strokes
 from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
 

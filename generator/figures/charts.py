@@ -12,7 +12,7 @@ import numpy as np
 from generator.contracts.results import Label, Overlay, Result, Results
 from generator.figures.lines import dots, legend_below, mark_beyond, standing_back, with_line_styles
 from generator.figures.panels import image_panels, logarithmic, panels
-from generator.figures.scene import Dash, Line, Mark, Panel, Rule, add, make_room
+from generator.figures.scene import Dash, Line, Mark, Panel, StraightLine, add, make_room
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 
@@ -62,7 +62,7 @@ class Curves:
     xlim: Limits | None = None
     ylim: Limits | Callable[[Results], Limits] | None = None
     height: float = 3.2
-    rules: tuple[Rule | Line, ...] = ()
+    rules: tuple[StraightLine | Line, ...] = ()
     style: Mapping[str, Any] = field(default_factory=dict)
     dotted: bool = False
     grid: Literal["", "x", "y", "both"] = "y"

@@ -10,7 +10,6 @@ from matplotlib.colors import to_hex  # noqa: TID253  # Only what draws imports 
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.encodings import SinusoidFormula
-from generator.figures.packing import pack, rounded
 from generator.figures.scene import (
     SHOWN,
     Band,
@@ -20,10 +19,11 @@ from generator.figures.scene import (
     Line,
     Mark,
     PickedPanel,
-    Rule,
+    StraightLine,
     Styled,
     Text,
 )
+from generator.figures.short_text import pack, rounded
 from generator.figures.style import COLOUR_BAR, DARK, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
@@ -138,11 +138,11 @@ def _marks(
         mark: of for mark, of in named.items() if isinstance(mark, Line) and mark.edges is None
     }
     _join_asides(axes, lines)
-    drawn = [mark for mark in marks if isinstance(mark, Line | Rule | Band | Dots)]
+    drawn = [mark for mark in marks if isinstance(mark, Line | StraightLine | Band | Dots)]
     for mark in sorted(drawn, key=lambda mark: mark.order):
         if isinstance(mark, Dots):
             yield _dots(mark)
-        elif isinstance(mark, Rule):
+        elif isinstance(mark, StraightLine):
             yield {**_rule(mark), **named[mark]}
         elif isinstance(mark, Band):
             about = next((line for line, of in lines.items() if of == named[mark]), None)
@@ -235,7 +235,7 @@ def _line(axes: "Axes", line: Line) -> Json:
     }
 
 
-def _rule(rule: Rule) -> Json:
+def _rule(rule: StraightLine) -> Json:
     along = "x" if rule.axis == "y" else "y"
     return {"kind": "rule", "along": along, "at": _short(rule.at), **_stroke(rule)}
 

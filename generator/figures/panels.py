@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.figures.scene import Cells, Line, Panel, PickedPanel, Rule, Text, add
+from generator.figures.scene import Cells, Line, Panel, PickedPanel, StraightLine, Text, add
 from generator.figures.style import (
     COLOUR_BAR,
     GRID,
@@ -160,7 +160,7 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
     """
     for index, (line, name) in enumerate(zip(lines, names, strict=True)):
         at, places = index * spacing, np.arange(line.size)
-        add(axes, Rule("y", at, colour=GRID, order=0.0))
+        add(axes, StraightLine("y", at, colour=GRID, order=0.0))
         add(axes, Line(places, line + at, colour=colour, width=0.8, name=f"_{name}"))
     axes.set_yticks([index * spacing for index in range(len(lines))], names)
     axes.tick_params(axis="y", length=0)

@@ -76,7 +76,7 @@ class Line(Styled):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(Styled):
+class StraightLine(Styled):
     """A line across the whole panel at a value of an axis."""
 
     axis: Literal["x", "y"]
@@ -188,7 +188,7 @@ class Text:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-Mark = Line | Rule | Band | Dots | Cells | Text
+Mark = Line | StraightLine | Band | Dots | Cells | Text
 # What has been added to the axes of figures that are being drawn.
 SHOWN: "WeakKeyDictionary[Axes, list[Mark]]" = WeakKeyDictionary()
 
@@ -220,7 +220,7 @@ def _draw(axes: "Axes", mark: Mark) -> None:
             axes.plot(mark.x, mark.y, **{**mark.style, **style, **hollow, **mark.more})
         case Line():
             axes.stairs(mark.y, mark.edges, baseline=None, **mark.style)
-        case Rule():
+        case StraightLine():
             across = axes.axhline if mark.axis == "y" else axes.axvline
             across(mark.at, linestyle=mark.dash, **mark.style)
         case Band(edges=None):

@@ -28,16 +28,16 @@ from generator.pipeline import (
     evaluate,
     failures,
     jobs,
-    known,
     last_build,
+    not_reached,
     runs,
     use,
     versions,
 )
 from generator.pipeline.artifacts import Artifacts
 from generator.pipeline.executor import Executor, Executors
-from generator.pipeline.history import FOLDER as RELEASES
-from generator.pipeline.history import History
+from generator.pipeline.publication import FOLDER as RELEASES
+from generator.pipeline.publication import History
 from generator.pipeline.store import Store
 from generator.reading import lint, plan
 from generator.reading.find import all_schemes
@@ -74,7 +74,7 @@ class BuildSpec:
     listed: int | None = None
     shrinks: bool = False
     only: frozenset[str] = frozenset()
-    pairs: tuple[copies.Pair, ...] = ()
+    pairs: tuple[copies.CopyPair, ...] = ()
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -339,7 +339,7 @@ def _atlas(
     schemes = all_schemes()
     guests = tuple(_received(guest, artifacts) for guest in discovery.guests())
     alone, training = runs.split(outcomes, schemes)
-    alone = known.described(alone, artifacts.submit)
+    alone = not_reached.described(alone, artifacts.submit)
     alone = copies.compared(alone, spec.pairs, artifacts.submit)
     return Atlas(
         names.named(alone, schemes),

@@ -8,7 +8,7 @@ from generator.cache.fingerprint import of_parts
 from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import Checkpoint, Copy, Files, Maker, Outcome
 from generator.errors import AtlasError, NotReachedError, RefusedError
-from generator.pipeline.known import config_of
+from generator.pipeline.not_reached import config_of
 from generator.pipeline.packing import pack, unpack
 from generator.reading import comparison, plan
 from generator.reading.comparison import Side
@@ -19,7 +19,7 @@ Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
 
 
 @dataclass(frozen=True)
-class Pair:
+class CopyPair:
     """A copy and its original. name: of the original, as the row of the copy has it"""
 
     copy: Task
@@ -32,7 +32,7 @@ class Pair:
         return Copy(self.name.removeprefix(ON_HUB), not self.name.startswith(ON_HUB))
 
 
-def pairs(tasks: Sequence[Task], offline: bool) -> tuple[Pair, ...]:
+def pairs(tasks: Sequence[Task], offline: bool) -> tuple[CopyPair, ...]:
     """Every copy among ``tasks`` with its original, whose revision is pinned."""
     named = {name: task for task in tasks if (name := task.checkpoint.copy_of)}
     elsewhere = [name for name in named if name.startswith(ON_HUB)]
@@ -40,12 +40,12 @@ def pairs(tasks: Sequence[Task], offline: bool) -> tuple[Pair, ...]:
     originals = {task.checkpoint.slug: task for task in tasks}
     originals |= dict(zip(elsewhere, planned, strict=True))
     return tuple(
-        Pair(task, originals[name], name) for task in tasks if (name := task.checkpoint.copy_of)
+        CopyPair(task, originals[name], name) for task in tasks if (name := task.checkpoint.copy_of)
     )
 
 
 def compared(
-    outcomes: Sequence[Outcome], every: Sequence[Pair], submit: Submit
+    outcomes: Sequence[Outcome], every: Sequence[CopyPair], submit: Submit
 ) -> tuple[Outcome, ...]:
     """``outcomes``, with how the copies among them differ from their originals."""
     keys = {outcome.checkpoint.slug: outcome.key for outcome in outcomes}
@@ -62,7 +62,7 @@ def compared(
     )
 
 
-def _name(pair: Pair, keys: Mapping[str, str]) -> str:
+def _name(pair: CopyPair, keys: Mapping[str, str]) -> str:
     """Of what is known of a pair: another one where a file or a revision of it is.
 
     keys: of outcomes in the store, by slug
@@ -74,7 +74,7 @@ def _name(pair: Pair, keys: Mapping[str, str]) -> str:
     return f"{pair.copy.checkpoint.slug} {of_parts(('copy', pair.name, sides))}"
 
 
-def _made(pair: Pair, maker: Maker) -> Copy:
+def _made(pair: CopyPair, maker: Maker) -> Copy:
     try:
         found: Copy = unpack(maker())
     except RefusedError as error:  # A process was lost, or beyond its limits.
@@ -82,7 +82,7 @@ def _made(pair: Pair, maker: Maker) -> Copy:
     return found
 
 
-def _packed(pair: Pair) -> bytes:
+def _packed(pair: CopyPair) -> bytes:
     """What is known of a pair, in a worker."""
     try:
         files, reason = _original(pair.original)

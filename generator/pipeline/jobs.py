@@ -12,7 +12,7 @@ from generator.errors import NotReachedError, RefusedError
 from generator.pipeline import evaluate, failures, worker
 from generator.pipeline.executor import Executor
 from generator.pipeline.packing import unpack
-from generator.pipeline.store import Record, Store
+from generator.pipeline.store import Store, StoredOutcome
 from generator.pipeline.worker import Done
 from generator.reading.plan import Task
 
@@ -101,7 +101,7 @@ def stale_if_unreached(task: Task, outcome: Outcome, store: Store) -> Outcome:
     return found or outcome
 
 
-def _stale(task: Task, record: Record | None, reason: str, store: Store) -> Outcome | None:
+def _stale(task: Task, record: StoredOutcome | None, reason: str, store: Store) -> Outcome | None:
     """The outcome of ``record``; None where the store has it no longer."""
     found = store.get(record.key) if record else None
     if record is None or found is None:

@@ -20,7 +20,7 @@ MOST_BYTES = 2 * 2**30  # What the present list needs stays even beyond this.
 
 
 @dataclass(frozen=True)
-class Record:
+class StoredOutcome:
     """The last evaluation of a row.
 
     key: of its outcome; code: digest of the program
@@ -46,12 +46,12 @@ class Store:
     def __init__(self, folder: Path, code: str) -> None:
         self.folder, self.code, self.blobs = folder, code, BlobCache(folder)
 
-    def record(self, task: Task) -> Record | None:
+    def record(self, task: Task) -> StoredOutcome | None:
         """That of the last build which evaluated the row of ``task``; None where none did."""
         data = self.blobs.get(_name(task))
         if data is not None:
             with suppress(Exception):  # Bytes that another program wrote may fail anywhere.
-                found = Record(**json.loads(data))
+                found = StoredOutcome(**json.loads(data))
                 return replace(found, calls=tuple(map(tuple, found.calls)))
         return None
 
@@ -97,7 +97,7 @@ class Store:
         # What cannot be found again is no name of what is made of it.
         named = replace(outcome, key=key if outcome.state else "")
         self.blobs.write(self._path(key).name, packed(named))
-        record = Record(
+        record = StoredOutcome(
             key, code, task.listed, row.revision, row.committed, outcome.state, outcome.calls
         )
         if outcome.state:  # One that cannot be found again does not replace one that can.

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from generator import analyses
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.opening import first_layers, stacks
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.running.opening import first_layers, stacks
+from generator.checkpoints.model.running.stack import LiveStack
 from generator.contracts import (
     Analysis,
     Checkpoint,

@@ -17,10 +17,10 @@ from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, paper
 from generator.contracts.wording import FILTERS
 from generator.figures import svg
 from generator.site import moved, outline
-from generator.site.compare import data as compare_data
-from generator.site.data import dataset, feed, figure_scripts, find, sources
-from generator.site.data import files as data_files
-from generator.site.data import lesson as lesson_data
+from generator.site.compare import scripts as compare_data
+from generator.site.data import citations, dataset, feed, figure_scripts, finder
+from generator.site.data import downloads as data_files
+from generator.site.data import lesson_numbers as lesson_data
 from generator.site.html import escape
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
@@ -106,8 +106,8 @@ def render(
     scripted: dict[str, Maker] = {
         **compare_data.makers(atlas),
         lesson_data.PATH: partial(lesson_data.script, atlas),
-        sources.PATH: partial(sources.script, atlas),
-        find.PATH: partial(find.script, atlas),
+        citations.PATH: partial(citations.script, atlas),
+        finder.PATH: partial(finder.script, atlas),
     }
     files: dict[str, Maker] = {
         **_hand_written(materials.written),

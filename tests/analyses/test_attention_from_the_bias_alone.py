@@ -10,7 +10,7 @@ from generator.contracts import Result
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, frozen
-from generator.numerics.attention import attention, locality, perplexity, symmetry
+from generator.numerics.attention_of_bias import attention, locality, perplexity, symmetry
 from tests.analyses.on import values_of as by_key
 from tests.support import subject
 

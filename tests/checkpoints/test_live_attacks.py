@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.live.opening import TEXT
+from generator.checkpoints.model.running.opening import TEXT
 from generator.contracts import UseOptions, UseResult
 from generator.contracts.checkpoints import MOST_PARAMETERS, Scope
 from generator.errors import NotApplicableError

@@ -18,10 +18,15 @@ from generator.checkpoints.files.formats.onnx.modules import by_ending, rows_joi
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.list_file import load as load_list
-from generator.checkpoints.model.live.loading import load, load_first_layer, of_whisper, untrained
-from generator.checkpoints.model.live.opening import _most_parameters, first_layers, stacks
-from generator.checkpoints.model.live.stack import LENGTHS
-from generator.checkpoints.model.live.vocabulary import Vocabulary
+from generator.checkpoints.model.running.loading import (
+    load,
+    load_first_layer,
+    of_whisper,
+    untrained,
+)
+from generator.checkpoints.model.running.opening import _most_parameters, first_layers, stacks
+from generator.checkpoints.model.running.stack import LENGTHS
+from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import Checkpoint, UseOptions
 from generator.errors import NotApplicableError, RowError
 from generator.reading.plan import all_sources, source_of
@@ -259,7 +264,7 @@ def test_samples_have_their_layers_and_heads(slug: str, parts: list[str]) -> Non
 @pytest.mark.thorough
 def test_the_rotary_sample_predicts_text_as_its_rows_are_ordered() -> None:
     """With queries and keys as llama.cpp stores them, its loss on this text is above 5."""
-    from generator.checkpoints.model.live.losses import losses, task
+    from generator.checkpoints.model.running.losses import losses, task
 
     listed = row("smollm2-135m-instruct")
     opened = source_of(listed).open(listed, True)

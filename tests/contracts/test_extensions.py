@@ -17,7 +17,7 @@ from jinja2 import nodes
 
 import generator
 from generator import analyses, schemes
-from generator.analyses import of_models
+from generator.analyses import use
 from generator.checkpoints import sources
 from generator.checkpoints.files import formats
 from generator.contracts import Analysis, FileFormat, PageKind, Rule, Scheme, Source, discovery
@@ -32,17 +32,15 @@ KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
     (pages, PageKind), (pages_of_models, PageKind), (rules, Rule),
 )  # fmt: skip
 ALL = [
-    (package if getattr(record, "subject", "encoding") == "encoding" else of_models, record)
+    (package if getattr(record, "subject", "encoding") == "encoding" else use, record)
     for package, kind in KINDS
     for record in discovery.load(package, kind)
 ]
 # Keys of those of models are ordinary words, as atlas.json has them.
 KEYS = {
-    record.key: f"{package.__name__}.{record.key}"
-    for package, record in ALL
-    if package is not of_models
+    record.key: f"{package.__name__}.{record.key}" for package, record in ALL if package is not use
 }
-MACROS = {schemes: {"where", "explain"}, analyses: {"method"}, of_models: {"method", "arrays"}}
+MACROS = {schemes: {"where", "explain"}, analyses: {"method"}, use: {"method", "arrays"}}
 WITH_PROSE = [(package, record) for package, record in ALL if package in MACROS]
 ROOT = Path(generator.__file__).parent
 TEMPLATES = ROOT.parent / "templates"
@@ -212,7 +210,7 @@ def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
 def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
     pictures = [picture_of(record) for package, record in WITH_PROSE if package is schemes]
     others = [record for package, record in WITH_PROSE if package is not schemes]
-    across = [record.across for package, record in WITH_PROSE if package is of_models]
+    across = [record.across for package, record in WITH_PROSE if package is use]
     specs = [*pictures, *(spec for record in others for spec in record.figures), *across]
     published = [record.oracles for package, record in WITH_PROSE]
     assert pickle.dumps([*(one.draw for one in specs if one), *published])

@@ -16,7 +16,7 @@ import pytest
 
 import position_atlas
 from generator import ROOT
-from generator.checkpoints.model.live.vocabulary import Vocabulary
+from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import Analysis, Result, Scheme
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses

@@ -8,12 +8,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas
-from generator.encyclopedia import rows as models
+from generator.encyclopedia import model_rows as models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.pages import model_position
-from generator.encyclopedia.positions import positions
+from generator.encyclopedia.turning import positions
 from generator.reading.find import all_schemes
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas, Outcome
-from generator.encyclopedia import rows as models
+from generator.encyclopedia import model_rows as models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas
+from generator.encyclopedia.model_rows import FEWEST_OF_A_YEAR, dated_models
 from generator.encyclopedia.pages import timeline
-from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, dated_models
 from generator.figures import svg
 from generator.reading.find import all_schemes
 from tests.encyclopedia.guests import guests

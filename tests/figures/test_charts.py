@@ -12,7 +12,7 @@ from generator.contracts import Label, Metric, Result
 from generator.figures.charts import Curves
 from generator.figures.lines import THIN, hidden
 from generator.figures.live import described
-from generator.figures.scene import Band, Dash, Line, Mark, Rule
+from generator.figures.scene import Band, Dash, Line, Mark, StraightLine
 from generator.figures.style import QUIET
 from generator.numerics.arrays import Array
 
@@ -32,10 +32,10 @@ def band(label: Label, result: Result, _: int) -> list[Mark]:
 def marks(label: Label, result: Result, dash: Dash) -> list[Mark]:
     again = Line(*points(result), colour=label.colour, dash=dash, name=f"_{label.title}, again")
     point = Line([1.0], [2.0], colour=label.colour, marker="o", is_joined=False, is_aside=True)
-    return [again, point, Rule("y", 0.5, colour=label.colour)]
+    return [again, point, StraightLine("y", 0.5, colour=label.colour)]
 
 
-CURVES = Curves(points, x="place", y="value", ylim=(0.0, 5.0), rules=(Rule("y", 1.0),),
+CURVES = Curves(points, x="place", y="value", ylim=(0.0, 5.0), rules=(StraightLine("y", 1.0),),
                 style={"marker": "."}, beyond=True, below=band, above=marks)  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from generator.encodings import sinusoid_formula
 from generator.figures import spots, svg
 from generator.figures.lines import DASHES, legend_below
 from generator.figures.live import MOST_CELLS, MOST_POINTS, described
-from generator.figures.packing import ALPHABET, STEPS
 from generator.figures.panels import (
     colour_bar,
     image,
@@ -21,7 +20,8 @@ from generator.figures.panels import (
     panels,
     ridges,
 )
-from generator.figures.scene import Band, Dots, Line, Panel, PickedPanel, Rule, Text, add
+from generator.figures.scene import Band, Dots, Line, Panel, PickedPanel, StraightLine, Text, add
+from generator.figures.short_text import ALPHABET, STEPS
 from generator.figures.spots import DrawnPlace
 from generator.figures.style import DIVERGING, INK, PICKED, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
@@ -93,7 +93,7 @@ def test_a_long_line_keeps_its_extremes() -> None:
 
 def test_rules_bands_and_steps_are_told_apart() -> None:
     figure, (axes,) = panels(1)
-    add(axes, Rule("y", 0.5, colour=INK), Rule("x", 2.0))
+    add(axes, StraightLine("y", 0.5, colour=INK), StraightLine("x", 2.0))
     low, edges = np.array([0.0, 1.0, 0.0]), np.array([0.0, 2.0, 4.0])
     add(axes, Band(np.arange(3), low, low + 2, colour=BLUE, alpha=0.5))
     add(axes, Line([1.0, 3.0], [1.0, 4.0], colour=ORANGE, edges=edges))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from generator.numerics.pair_order import SMALLEST, sign_test, votes_for_halves
+from generator.numerics.paired_components import SMALLEST, sign_test, votes_for_halves
 
 
 @pytest.mark.parametrize(

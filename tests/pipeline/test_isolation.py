@@ -13,7 +13,7 @@ import pytest
 from generator.contracts import Atlas, Outcome, Result
 from generator.pipeline import evaluate, worker
 from generator.reading import plan
-from generator.site.data import lesson
+from generator.site.data import lesson_numbers
 from tests import inline
 from tests.synthetic import ROTATION, TABLE, write_folder, write_list
 
@@ -42,14 +42,14 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
 def test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = lesson.script
+    made = lesson_numbers.script
 
     def script(atlas: Atlas) -> bytes:
         if any(outcome.checkpoint.slug == "odd" for outcome, _ in atlas.encodings):
             raise ValueError("no such lesson")
         return made(atlas)
 
-    monkeypatch.setattr(lesson, "script", script)
+    monkeypatch.setattr(lesson_numbers, "script", script)
     done = inline.build(two, "--log", str(two / "log"))
     assert (done.returncode, done.stderr) == (1, "")
     reason = "its pages cannot be made: unexpected ValueError: no such lesson"
@@ -61,7 +61,7 @@ def test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where(
 def test_a_fault_that_is_not_of_a_row_ends_the_build(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lesson, "script", lambda _: 1 / 0)
+    monkeypatch.setattr(lesson_numbers, "script", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         inline.build(two)
 
@@ -74,7 +74,7 @@ def test_too_little_memory_is_the_fault_of_no_row(
         raise fault
 
     write_list(two, [{"folder": "odd"}])
-    monkeypatch.setattr(lesson, "script", script)
+    monkeypatch.setattr(lesson_numbers, "script", script)
     done = inline.build(two)
     assert (done.returncode, "odd" in done.stdout.replace("ok  odd", "")) == (2, False)
     assert done.stderr.startswith("memory: too little; expected more")

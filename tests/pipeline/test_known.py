@@ -6,7 +6,7 @@ import pytest
 
 from generator.contracts import Maker, Outcome
 from generator.encyclopedia.known_models import known_model
-from generator.pipeline.known import described
+from generator.pipeline.not_reached import described
 from generator.pipeline.packing import pack
 from tests.support import checkpoint
 

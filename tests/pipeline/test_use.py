@@ -9,7 +9,7 @@ import pytest
 from generator.contracts import Result, UseResult
 from generator.errors import RefusedError
 from generator.pipeline import jobs, use
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
 from tests.synthetic import write_list

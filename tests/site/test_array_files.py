@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from generator.numerics.arrays import Array
-from generator.site.data import arrays as array_files
-from generator.site.data.arrays import archive
+from generator.site.data import npz as array_files
+from generator.site.data.npz import archive
 from tests.site.test_comparing import outcome, page, rendered, table
 from tests.support import flowing
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas, Tree
-from generator.site.compare import data as compare_data
+from generator.site.compare import scripts as compare_data
 from tests import small_site
 from tests.support import checkpoint, flowing, save_folder
 

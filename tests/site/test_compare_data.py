@@ -23,12 +23,12 @@ from generator.contracts import (
 )
 from generator.encodings import Form, NoEncoding, PositionTable, RelativeTable, sinusoid
 from generator.encodings.kernels import first_kernel
-from generator.figures.packing import ALPHABET, STEPS, pack
+from generator.figures.short_text import ALPHABET, STEPS, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.numerics.similarity import shape
 from generator.pipeline.evaluate import all_analyses
-from generator.site.compare import data as compare_data
-from generator.site.compare.kernels import (
+from generator.site.compare import scripts as compare_data
+from generator.site.compare.kernel_images import (
     BLOCKS,
     MOST_ENTRIES,
     POSITIONS,

@@ -10,7 +10,7 @@ import pytest
 from generator.numerics.arrays import Floats
 from generator.site.compare.conclusions import Named, conclusions, neighbours
 from generator.site.pages import map as map_page
-from generator.site.pictures import opening
+from generator.site.pictures import leading_picture
 
 
 def between(places: Floats) -> Floats:
@@ -85,7 +85,9 @@ def test_the_scale_beside_a_curve_is_that_of_its_values() -> None:
     overlay: Any = SimpleNamespace(logarithmic="")
     reading: Any = None
     places = np.arange(5)
-    drawn = opening._drawn(reading, overlay, places, np.array([1.0, 0.75, 0.5, 0.25, 0.0]), "")
+    drawn = leading_picture._drawn(
+        reading, overlay, places, np.array([1.0, 0.75, 0.5, 0.25, 0.0]), ""
+    )
     assert drawn.levels == (0.0, drawn.height / 2, drawn.height)
     assert drawn.curve.startswith("M0 0L")
     assert drawn.curve.endswith(f"L{drawn.width} {drawn.height}")

@@ -30,7 +30,7 @@ from generator.contracts import (
 )
 from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import Array, frozen
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from generator.text import visible
 from tests.support import checkpoint
 

@@ -30,7 +30,7 @@ from generator.encodings import (
 )
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from generator.site.render import environment_of
 from tests.analyses.test_all import applicable_results, computed, each_analysis
 from tests.support import checkpoint

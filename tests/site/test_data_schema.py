@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from generator import ROOT
 from generator.checkpoints import run_file
 from generator.contracts import Atlas, Release
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from generator.site.data import schema as data_schema
 from generator.site.history import releases
 from generator.site.pages import guide
-from generator.site.runs import data as run_data
+from generator.site.runs import downloads_of_runs as run_data
 from tests.forms import FORMS
 from tests.small_site import small_atlas
 

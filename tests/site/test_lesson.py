@@ -11,7 +11,7 @@ from generator.contracts import Encoding, InputLayer, Page, Provenance, Result, 
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
 from generator.site import render
-from generator.site.data import lesson as lesson_data
+from generator.site.data import lesson_numbers as lesson_data
 from generator.site.pages import lesson
 from tests.site.test_status import atlas_of
 from tests.small_site import evaluated

@@ -20,8 +20,8 @@ from generator.contracts import (
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses
 from generator.reading.find import all_schemes
-from generator.site.compare.data import sorted_values
 from generator.site.compare.presets import Preset, presets
+from generator.site.compare.scripts import sorted_values
 from tests.support import checkpoint
 
 LEARNED, FORMULA = (

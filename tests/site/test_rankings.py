@@ -25,7 +25,7 @@ from generator.pipeline.evaluate import all_analyses
 from generator.reading.find import all_schemes
 from generator.site.pages import analysis as page_kind
 from generator.site.pictures.dot_plot import MOST, DotPlot, dot_plot
-from generator.site.rankings.order import Ranking, ranking_of
+from generator.site.rankings.ranking import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
 

@@ -10,7 +10,7 @@ from generator.contracts import Run, RunEncoding, RunMember, RunMetric
 from generator.site import render
 from generator.site.pages import training_run
 from generator.site.runs import findings as run_findings
-from generator.site.runs.figures import Kernels
+from generator.site.runs.run_figures import Kernels
 from generator.site.runs.side_by_side import SideBySide, side_by_side
 from tests.small_site import atlas_of
 from tests.support import flowing

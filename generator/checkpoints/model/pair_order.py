@@ -11,7 +11,7 @@ from generator.checkpoints.model.tensor_names import in_order, words
 from generator.contracts import Encoding, Files, Json, ModelConfig
 from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Form, Rotation
-from generator.numerics.pair_order import Votes, sign_test, votes_for_halves
+from generator.numerics.paired_components import Votes, sign_test, votes_for_halves
 
 PairOrder = Literal["adjacent", "halves"]
 Stated = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.

@@ -15,7 +15,7 @@ LEAST = (1_000_000, FAR, 100_000, 32_000, 8_000, 2_000, 1)
 
 
 @dataclass(frozen=True)
-class Band:
+class LengthRange:
     """Rows of similar length. least, below: the bounds in positions, None where there is none"""
 
     least: int | None
@@ -31,7 +31,7 @@ class HowFarContext(PageContext, template="how_far.md.jinja"):
     total: int
     far: int
     ticks: Sequence[tuple[float, str]]
-    bands: Sequence[Band]
+    bands: Sequence[LengthRange]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -43,16 +43,18 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("models/how-far.md", context)]
 
 
-def bands(found: Sequence[SightRow]) -> tuple[Band, ...]:
+def bands(found: Sequence[SightRow]) -> tuple[LengthRange, ...]:
     """``found`` by length in its order, without bands that have no row."""
     every = [
         *(
-            Band(least, below, tuple(row for row in found if least <= (row.sees or 0) < bound))
+            LengthRange(
+                least, below, tuple(row for row in found if least <= (row.sees or 0) < bound)
+            )
             for least, below, bound in zip(
                 LEAST, (None, *LEAST), (float("inf"), *LEAST), strict=False
             )
         ),
-        Band(None, None, tuple(row for row in found if not row.sees)),
+        LengthRange(None, None, tuple(row for row in found if not row.sees)),
     ]
     return tuple(band for band in every if band.rows)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
 from generator.contracts.wording import Wording
-from generator.encyclopedia.rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
+from generator.encyclopedia.model_rows import COLUMNS, KINDS, UNKNOWN, KnownModelRow, rows
 
 WORDING = Wording("wording/models.jinja")
 # Facets that are a limit, with the values that readers choose from.

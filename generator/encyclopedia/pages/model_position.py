@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
-from generator.encyclopedia.positions import positions
-from generator.encyclopedia.rows import page_of, records
+from generator.encyclopedia.model_rows import page_of, records
+from generator.encyclopedia.turning import positions
 from generator.site.at_position import PositionOfModel
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageContext, PageKind
-from generator.encyclopedia.positions import extended_name
+from generator.encyclopedia.model_rows import KINDS, WORDING, page_of, pages_of, records
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
-from generator.encyclopedia.rows import KINDS, WORDING, page_of, pages_of, records
+from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context

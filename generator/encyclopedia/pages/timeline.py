@@ -24,7 +24,7 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.wording import Wording
-from generator.encyclopedia.rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
+from generator.encyclopedia.model_rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.scene import Line, add

@@ -5,7 +5,7 @@ import numpy as np
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
-from generator.figures.scene import Rule, add
+from generator.figures.scene import StraightLine, add
 from generator.figures.style import DIVERGING, INK
 from generator.schemes.axial import composed
 
@@ -32,7 +32,7 @@ def _draw(numbers: Numbers) -> Figure:
         panel.set(xlabel="dimension", ylabel=quantity)
         panel.set_xticks(range(0, numbers[name].shape[1], 4))
         panel.set_yticks(range(0, len(numbers[name]), 4 if quantity == "position" else 1))
-    add(axes[2], Rule("x", numbers["rows"].shape[1] - 0.5, colour=INK, width=1.2))
+    add(axes[2], StraightLine("x", numbers["rows"].shape[1] - 0.5, colour=INK, width=1.2))
     colour_bar(figure, picture, axes, "value")
     return figure
 

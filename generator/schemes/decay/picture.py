@@ -6,7 +6,7 @@ from generator.contracts import Numbers, Picture
 from generator.contracts.wording import Wording
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
-from generator.figures.scene import DOTTED, Line, Rule, add
+from generator.figures.scene import DOTTED, Line, StraightLine, add
 from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 from generator.schemes.decay import retention
@@ -38,7 +38,7 @@ def _draw(numbers: Numbers) -> Figure:
         ("slopes", WORDING("picture_of_alibi"), of_slopes),
     )
     for ax, (name, title, labels) in zip(axes, shown, strict=True):
-        add(ax, Rule("y", 0.5, width=0.8, dash=DOTTED))
+        add(ax, StraightLine("y", 0.5, width=0.8, dash=DOTTED))
         for head, line in enumerate(numbers[name]):
             add(ax, Line(numbers["distances"], line, colour=SERIES[head], name=labels[head]))
         ax.set(

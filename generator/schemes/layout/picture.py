@@ -5,7 +5,7 @@ import numpy as np
 from generator.contracts import Numbers, Picture
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels
-from generator.figures.scene import DOTTED, Line, Rule, Text, add
+from generator.figures.scene import DOTTED, Line, StraightLine, Text, add
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 
 # Of one word, in thousandths of the page.
@@ -51,7 +51,7 @@ def _draw(numbers: Numbers) -> Figure:
         for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)
     ]
     strips.set_yticks(range(len(names) + 1), [*names, "sum"])
-    add(strips, Rule("y", len(names) - 0.5, colour=INK, width=1.2))
+    add(strips, StraightLine("y", len(names) - 0.5, colour=INK, width=1.2))
     strips.set(xlabel="dimension")
     colour_bar(figure, picture, [strips], "value")
     return figure

@@ -8,7 +8,7 @@ from generator.contracts import Numbers, Picture
 from generator.encodings.buckets import buckets
 from generator.figures.canvas import Figure
 from generator.figures.panels import panels
-from generator.figures.scene import Line, Rule, add
+from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import SERIES
 from generator.numerics.arrays import by_pair
 
@@ -28,7 +28,7 @@ def _draw(numbers: Numbers) -> Figure:
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
         style: dict[str, Any] = {"width": 0, "marker": "s", "size": 2.2}
         dots = Line(numbers[f"{name}_offsets"], numbers[name], colour=colour, **style)
-        add(panel, dots, Rule("x", 0))
+        add(panel, dots, StraightLine("x", 0))
         panel.set_title(name)
         panel.set(
             xlabel="offset: key minus query (positions)",

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from generator.contracts import Atlas, Outcome, Reading
 from generator.numerics.similarity import shape_difference
-from generator.site.compare.kernels import shape_of
+from generator.site.compare.kernel_images import shape_of
 
 MOST = 64  # encodings considered, evenly spread over an atlas that has more
 Member = tuple[Outcome, Reading]
@@ -29,7 +29,7 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Choice:
     """Which pairs are meant, whether the most or the least different one is taken, and what that is
     called.
     """
@@ -44,7 +44,9 @@ def presets(atlas: Atlas) -> list[Preset]:
     checkpoints that no rule before took, if any.
     """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
-    half_learned = Rule("one learned, one by formula", False, partial(_is_half_learned, by_formula))
+    half_learned = Choice(
+        "one learned, one by formula", False, partial(_is_half_learned, by_formula)
+    )
     left = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
     chosen: list[Preset] = []
     for rule in (*RULES, half_learned):
@@ -95,19 +97,19 @@ def _are_of_two_schemes(first: Member, second: Member) -> bool:
 
 
 RULES = (
-    Rule("different schemes", False, _are_of_two_schemes),
-    Rule(
+    Choice("different schemes", False, _are_of_two_schemes),
+    Choice(
         "same scheme",
         True,
         lambda one, other: (
             one[0] is not other[0] and one[1].encoding.scheme == other[1].encoding.scheme
         ),
     ),
-    Rule("two encodings of one model", True, lambda one, other: one[0] is other[0]),
-    Rule(
+    Choice("two encodings of one model", True, lambda one, other: one[0] is other[0]),
+    Choice(
         "one model family",
         True,
         lambda one, other: one[0] is not other[0] and one[0].family == other[0].family != "",
     ),
-    Rule("different schemes", True, _are_of_two_schemes),
+    Choice("different schemes", True, _are_of_two_schemes),
 )

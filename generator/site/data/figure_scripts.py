@@ -13,7 +13,7 @@ from typing import Any
 from generator import PROGRAM
 from generator.contracts import Atlas, Page, Result
 from generator.figures import svg
-from generator.site.data import sources
+from generator.site.data import citations
 from generator.site.outline import Outline, figures_of
 
 
@@ -47,10 +47,10 @@ def makers(
         for outcome in atlas.outcomes
         for reading in outcome.readings
     }
-    of_pages = {f"{sources.run_name(run)}.md": sources.run_name(run) for run in atlas.runs} | {
+    of_pages = {f"{citations.run_name(run)}.md": citations.run_name(run) for run in atlas.runs} | {
         f"checkpoints/{name}.md": name
         for outcome in atlas.outcomes
-        if outcome.uses and (name := sources.use_name(outcome))
+        if outcome.uses and (name := citations.use_name(outcome))
     }
     shown = {
         figure.path: _About(

@@ -21,7 +21,7 @@ from generator.site.outline import STAGES, applicable
 from generator.site.pictures import cards
 from generator.site.pictures.colours import Member, distinct
 from generator.site.pictures.dot_plot import DotPlot, dot_plot
-from generator.site.rankings.order import Ranking, ranking, ranking_of
+from generator.site.rankings.ranking import Ranking, ranking, ranking_of
 from generator.site.search_names import SearchNames, of_analysis
 from generator.text import plural
 

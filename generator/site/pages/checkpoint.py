@@ -27,16 +27,15 @@ from generator.contracts import (
     Scheme,
     names,
 )
-from generator.site import in_use as use
-from generator.site import relatives
+from generator.site import relatives, use
 from generator.site.at_position import PositionOfModel, at_position
-from generator.site.data.arrays import MOST_OF_ARRAY
-from generator.site.data.find import pages_of
-from generator.site.data.sources import Home, home_of
+from generator.site.data.citations import Home, home_of
+from generator.site.data.finder import pages_of
+from generator.site.data.npz import MOST_OF_ARRAY
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
-from generator.site.pictures.opening import OpeningPicture, opening_picture
+from generator.site.pictures.leading_picture import OpeningPicture, opening_picture
 from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
 from generator.site.pictures.value_strips import Standing, named_values_of, standing
 from generator.site.rankings.columns import NOTHING, Column, columns_of, common, place
@@ -118,7 +117,7 @@ Led = tuple[Chapter, Statement]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedAnalysis:
     """An analysis of several encodings of one scheme.
 
     members: with their sections
@@ -150,7 +149,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class SchemeBeside:
     """Encodings of one scheme on the page that has them side by side.
 
     statements: on each encoding; compared: analyses that apply to any of them
@@ -159,7 +158,7 @@ class SideBySide:
     scheme: Scheme
     chapters: tuple[Chapter, ...]
     statements: Mapping[str, list[Statement]]
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedAnalysis, ...]
 
 
 @dataclass(frozen=True)
@@ -223,7 +222,7 @@ class LayersContext(PageContext, template="layers.md.jinja"):
 
     outcome: Outcome
     linked: Sequence[Chapter]
-    groups: Sequence[SideBySide]
+    groups: Sequence[SchemeBeside]
     stages: Mapping[str, str]
 
 
@@ -298,7 +297,7 @@ def _pages_of(
         yield Page(f"{outline.page_beside}.md", beside, card=card)
 
 
-def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySide]:
+def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SchemeBeside]:
     ordered = sorted(linked, key=lambda chapter: atlas.schemes.index(chapter.scheme))
     for scheme, group in groupby(ordered, key=lambda chapter: chapter.scheme):
         chapters = tuple(group)
@@ -307,19 +306,19 @@ def _side_by_side(atlas: Atlas, linked: Sequence[Chapter]) -> Iterator[SideBySid
             for one in chapters
         }
         compared = (_compared(analysis, chapters) for analysis in atlas.analyses)
-        yield SideBySide(
+        yield SchemeBeside(
             scheme, chapters, statements, tuple(one for one in compared if one.members)
         )
 
 
-def _compared(analysis: Analysis, chapters: Sequence[Chapter]) -> Compared:
+def _compared(analysis: Analysis, chapters: Sequence[Chapter]) -> ComparedAnalysis:
     members = (
         (chapter, section)
         for chapter in chapters
         for section in chapter.sections
         if section.analysis is analysis
     )
-    return Compared(analysis, tuple(members))
+    return ComparedAnalysis(analysis, tuple(members))
 
 
 def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:

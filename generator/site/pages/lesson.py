@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind, Run
 from generator.contracts.wording import Wording
-from generator.site.data import lesson as lesson_data
-from generator.site.in_use import Across, story
+from generator.site.data import lesson_numbers as lesson_data
+from generator.site.use import Across, story
 
 WORDING = Wording("wording/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.

@@ -21,7 +21,7 @@ from generator.numerics.similarity import (
     without_chance,
 )
 from generator.site.compare.conclusions import Named, conclusions
-from generator.site.compare.kernels import POSITIONS, shape_of
+from generator.site.compare.kernel_images import POSITIONS, shape_of
 
 TABLE_POSITIONS = 512
 MOST_MAPPED = 20  # encodings on a map
@@ -48,7 +48,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Pair:
+class MapCell:
     """A cell of the map: two encodings and their similarity.
 
     value: None where the measure is not defined; uncorrected: the value without a correction for
@@ -74,9 +74,9 @@ class Matrix:
     farthest: the most and least similar pairs
     """
 
-    rows: tuple[tuple[Member, tuple[Pair, ...]], ...]
-    nearest: tuple[Pair, ...]
-    farthest: tuple[Pair, ...]
+    rows: tuple[tuple[Member, tuple[MapCell, ...]], ...]
+    nearest: tuple[MapCell, ...]
+    farthest: tuple[MapCell, ...]
 
 
 @dataclass(frozen=True)
@@ -242,13 +242,13 @@ def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
     """The map of ``members``; None of fewer than two."""
     if len(members) < 2:
         return None
-    pairs: dict[frozenset[int], Pair] = {}
+    pairs: dict[frozenset[int], MapCell] = {}
     distances = np.zeros((len(members), len(members)))
     for first, second in combinations(range(len(members)), 2):
         value = scale.measure(first, second)
         share = 0.0 if value is None else (1.0 - value) / (1.0 - scale.least)
         level = min(max(int(LEVELS * share), 0), LEVELS - 1)
-        pairs[frozenset((first, second))] = Pair(
+        pairs[frozenset((first, second))] = MapCell(
             members[first], members[second], value, scale.uncorrected(first, second), level
         )
         distances[first, second] = distances[second, first] = 1.0 if value is None else 1.0 - value

@@ -18,8 +18,8 @@ from generator.encodings import ActsIn
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.colours import Member
 from generator.site.rankings.columns import Column, columns_of
-from generator.site.rankings.order import Ranking, ranking
 from generator.site.rankings.peers import alike, peers_of
+from generator.site.rankings.ranking import Ranking, ranking
 from generator.site.search_names import SearchNames, of_scheme
 from generator.site.ways import PLACES, Place, Way, is_unread, readings_of, way
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind
-from generator.site.in_use import Across, Measured, Reader, measured, path_of, readers, story
+from generator.site.use import Across, Measured, Reader, measured, path_of, readers, story
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.wording import Wording
-from generator.site.runs.data import path_of
-from generator.site.runs.figures import of_kernel, of_metrics, spread
+from generator.site.runs.downloads_of_runs import path_of
 from generator.site.runs.findings import change, reasons, sentences, unread
+from generator.site.runs.run_figures import of_kernel, of_metrics, spread
 from generator.site.runs.side_by_side import SideBySide, side_by_side
 
 WORDING = Wording("wording/runs.jinja")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log
 
 from generator.contracts import Metric
-from generator.site.rankings.order import MODALITIES, Ranked, Ranking
+from generator.site.rankings.ranking import MODALITIES, Ranked, Ranking
 from generator.text import significant
 
 MOST = 24  # rows; of more, half of them from either end

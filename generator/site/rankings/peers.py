@@ -15,7 +15,7 @@ from generator.contracts import Analysis, Atlas, Finding, Metric, Outcome, Readi
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
-from generator.site.rankings.settings import rotations_of, sentence
+from generator.site.rankings.rotation_settings import rotations_of, sentence
 from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")

@@ -15,9 +15,9 @@ from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, R
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
-from generator.figures.scene import Line, Rule, add
+from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, SERIES
-from generator.site.runs.figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
+from generator.site.runs.run_figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -32,7 +32,7 @@ DATA = "data/atlas.json"
 
 
 @dataclass(frozen=True)
-class Side:
+class SideOfRun:
     """An encoding of a run, or a part of its model, beside those of other runs.
 
     title: of the run, with the name of the encoding or part where the run has several
@@ -84,13 +84,13 @@ def side_by_side(runs: Sequence[Run], main: Collection[str]) -> SideBySide:
     return SideBySide(tuple(sentences), figures, len(encodings) - len(shown))
 
 
-def _sides(run: Run, every: Sequence[RunEncoding] | Sequence[RunUse]) -> Iterator[Side]:
+def _sides(run: Run, every: Sequence[RunEncoding] | Sequence[RunUse]) -> Iterator[SideOfRun]:
     for one in every:
         name = one.name if isinstance(one, RunEncoding) else one.part
-        yield Side(f"{run.title}, {name}" if len(every) > 1 else run.title, run, one)
+        yield SideOfRun(f"{run.title}, {name}" if len(every) > 1 else run.title, run, one)
 
 
-def _shared(sides: Sequence[Side], main: Collection[str]) -> list[str]:
+def _shared(sides: Sequence[SideOfRun], main: Collection[str]) -> list[str]:
     """Keys of the metrics of two runs or more, those in which their ends differ most first."""
     known = dict.fromkeys(
         metric.key for side in sides for metric in side.of.metrics if metric.key in main
@@ -100,7 +100,7 @@ def _shared(sides: Sequence[Side], main: Collection[str]) -> list[str]:
     return sorted(shared, key=lambda key: -_difference(_ends(sides, key)))[:MOST_PANELS]
 
 
-def _ends(sides: Sequence[Side], key: str) -> list[tuple[float, str]]:
+def _ends(sides: Sequence[SideOfRun], key: str) -> list[tuple[float, str]]:
     """The last value of each side that has one, with its title, ascending."""
     found = ((side.metric(key), side.title) for side in sides)
     return sorted((metric.last or 0.0, title) for metric, title in found if metric)
@@ -112,7 +112,7 @@ def _difference(ends: Sequence[tuple[float, str]]) -> float:
     return (high - low) / (max(abs(low), abs(high)) or 1.0)
 
 
-def _sentences(sides: Sequence[Side], keys: Sequence[str]) -> Iterator[str]:
+def _sentences(sides: Sequence[SideOfRun], keys: Sequence[str]) -> Iterator[str]:
     """The lowest and the highest end of the measures that differ most."""
     for key in keys[:MOST_SENTENCES]:
         ends = _ends(sides, key)
@@ -123,7 +123,7 @@ def _sentences(sides: Sequence[Side], keys: Sequence[str]) -> Iterator[str]:
 
 
 def _of_metrics(
-    key: str, caption: str, sides: Sequence[Side], metrics: Sequence[str]
+    key: str, caption: str, sides: Sequence[SideOfRun], metrics: Sequence[str]
 ) -> Iterator[Figure]:
     """A panel for each metric, with a line for each run that has it."""
     found = [next(metric for side in sides if (metric := side.metric(name))) for name in metrics]
@@ -141,7 +141,7 @@ def _of_metrics(
         )
 
 
-def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
+def _of_kernels(sides: Sequence[SideOfRun]) -> Iterator[Figure]:
     """Kernels by distance, of the quantity that most sides have, at steps of the run that has the
     fewest: every other run is shown at its nearest step.
     """
@@ -168,11 +168,11 @@ def _of_kernels(sides: Sequence[Side]) -> Iterator[Figure]:
     )
 
 
-def _steps(side: Side, encoding: RunEncoding) -> list[int]:
+def _steps(side: SideOfRun, encoding: RunEncoding) -> list[int]:
     return [side.run.steps[index] for index in encoding.present]
 
 
-def _nearest(side: Side, encoding: RunEncoding, step: int) -> Values:
+def _nearest(side: SideOfRun, encoding: RunEncoding, step: int) -> Values:
     """The kernel at the checkpoint whose step is nearest: (n_distances,)."""
     index = min(encoding.present, key=lambda one: abs(side.run.steps[one] - step))
     return encoding.kernel[index]
@@ -188,7 +188,7 @@ def _draw_kernels(
 ) -> "Drawing":
     figure, axes = panels(len(shown), columns=COLUMNS, height=2.2)
     for number, (ax, (step, kernels)) in enumerate(zip(axes, shown, strict=True)):
-        add(ax, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
+        add(ax, StraightLine("y", 0.0, colour=GRID, width=0.8, order=0.0))
         for colour, (name, values) in zip(SERIES, kernels, strict=False):
             line = np.array(values, dtype=np.float64)
             hidden = "_" if number else ""

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from generator.checkpoints.model.live.stack import LiveStack
-from generator.checkpoints.model.live.vocabulary import Vocabulary
+from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import StackKind
 from generator.numerics.arrays import Floats
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from generator.analyses.of_models import kernel
+from generator.analyses.use import kernel
 from generator.contracts import Label, Result
 
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from generator.analyses.of_models import heads, induction, kernel, position, probe
-from generator.analyses.of_models import pairs as pairs_in_use
-from generator.checkpoints.model.live.losses import losses, task
-from generator.checkpoints.model.live.positions import moved, places
-from generator.checkpoints.model.live.rotated import heads_watched, pairs
-from generator.checkpoints.model.live.stack import Read
+from generator.analyses.use import heads, induction, kernel, position, probe
+from generator.analyses.use import pairs as pairs_in_use
+from generator.checkpoints.model.running.losses import losses, task
+from generator.checkpoints.model.running.positions import moved, places
+from generator.checkpoints.model.running.rotated import heads_watched, pairs
+from generator.checkpoints.model.running.stack import Read
 from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position

@@ -18,10 +18,10 @@ import numpy as np
 from generator.cache.lazy import Lazy
 from generator.contracts import Analysis, Atlas, Outcome, Overlay, Reading, Result
 from generator.encodings import Form
-from generator.figures.packing import pack, rounded
+from generator.figures.short_text import pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
-from generator.site.compare.kernels import POSITIONS, WINDOWS, kernels, windows
+from generator.site.compare.kernel_images import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import chapter
 from generator.site.rankings.columns import Column, columns_of
 from generator.site.rankings.peers import may_be_ranked

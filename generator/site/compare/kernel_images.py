@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.encodings import Form
 from generator.encodings.kernels import Kernel, first_kernel
-from generator.figures.packing import PackedEntries, pack, rounded
+from generator.figures.short_text import PackedEntries, pack, rounded
 from generator.numerics.arrays import Array, Floats, offsets_between
 from generator.numerics.shapes import far_level, scaled_heads
 from generator.numerics.similarity import shape

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.loading import untrained
-from generator.checkpoints.model.live.vocabulary import Vocabulary
-from generator.checkpoints.model.live.watch import OnAttention, attention_modules, watched
 from generator.checkpoints.model.resolved import quietly
+from generator.checkpoints.model.running.loading import untrained
+from generator.checkpoints.model.running.vocabulary import Vocabulary
+from generator.checkpoints.model.running.watch import OnAttention, attention_modules, watched
 from generator.contracts import Result, StackKind
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.running.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import names_at_ends
 from generator.figures.panels import head_colours, panels, wrapped
-from generator.figures.scene import Line, Rule, add
+from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
@@ -128,7 +128,7 @@ def draw(results: Results) -> "Figure":
         add(ax, *lines)
         names_at_ends(ax, _named(lines, logits), WIDTH / min(len(results), 2))
         ax.set(xlabel="offset: key minus query (positions)", ylabel="logit, mean subtracted")
-        add(ax, Rule("x", 0.0, colour=GRID, width=0.8, order=0.0))
+        add(ax, StraightLine("x", 0.0, colour=GRID, width=0.8, order=0.0))
         if len(results) > 1:
             ax.set_title(wrapped(label.title))
     return figure

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import (
+from generator.checkpoints.model.running.losses import (
     Rise,
     check_predicts,
     losses,
     rise_of,
     task,
 )
-from generator.checkpoints.model.live.rotated import heads_watched, pairs, wavelengths, without
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.running.rotated import heads_watched, pairs, wavelengths, without
+from generator.checkpoints.model.running.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError

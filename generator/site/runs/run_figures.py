@@ -11,7 +11,7 @@ from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric
 from generator.contracts.wording import Wording
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
-from generator.figures.scene import Line, Rule, add
+from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
 from generator.numerics.arrays import Array, Floats
 
@@ -198,7 +198,7 @@ def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
 
 
 def _axis_of_kernel(axes: "Axes", kernels: Kernels) -> None:
-    add(axes, Rule("y", 0.0, colour=GRID, width=0.8, order=0.0))
+    add(axes, StraightLine("y", 0.0, colour=GRID, width=0.8, order=0.0))
     axes.set_ylim(*kernels.limits)
     axes.margins(x=0.02)
 

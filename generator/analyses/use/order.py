@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import KNOWN, Rise, check_predicts, losses, rise, task
-from generator.checkpoints.model.live.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.losses import (
+    KNOWN,
+    Rise,
+    check_predicts,
+    losses,
+    rise,
+    task,
+)
+from generator.checkpoints.model.running.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles

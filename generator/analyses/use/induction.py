@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import LiveStack
+from generator.checkpoints.model.running.stack import LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
-from generator.figures.heads import cells
+from generator.figures.grids_of_heads import cells
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import KNOWN
-from generator.checkpoints.model.live.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.losses import KNOWN
+from generator.checkpoints.model.running.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.figures.charts import Images
-from generator.figures.heads import pictures, strips
+from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import chance, grid_profile, profile

@@ -24,10 +24,10 @@ from generator.contracts import (
 )
 from generator.contracts.wording import Wording
 from generator.site.data import schema as data_schema
-from generator.site.data.arrays import archive
+from generator.site.data.npz import archive
 from generator.site.history import releases
 from generator.site.pictures.scheme_pictures import picture_of
-from generator.site.runs import data as run_data
+from generator.site.runs import downloads_of_runs as run_data
 from generator.text import visible
 
 SCHEMA = 3

@@ -3,7 +3,7 @@
 import json
 
 from generator.contracts import Atlas
-from generator.encyclopedia.rows import records
+from generator.encyclopedia.model_rows import records
 from generator.site.at_position import PositionOfModel
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import MOST_LOST, RefusedError
-from generator.site.data import files as data_files
+from generator.site.data import downloads as data_files
 from generator.site.history import releases
 
 FOLDER = "history"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.live.stack import FEWEST, LiveStack, has_two_sides
+from generator.checkpoints.model.running.stack import FEWEST, LiveStack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.losses import (
+from generator.checkpoints.model.running.losses import (
     NO_RISE,
     NOTHING,
     PredictionTask,
@@ -17,8 +17,8 @@ from generator.checkpoints.model.live.losses import (
     rise_of,
     task,
 )
-from generator.checkpoints.model.live.positions import Moved, Places, moved, places
-from generator.checkpoints.model.live.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.positions import Moved, Places, moved, places
+from generator.checkpoints.model.running.stack import FEWEST, LiveStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.model.live.positions import places
-from generator.checkpoints.model.live.stack import LiveStack
-from generator.checkpoints.model.live.watch import hooked
+from generator.checkpoints.model.running.positions import places
+from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.watch import hooked
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 

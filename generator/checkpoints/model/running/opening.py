@@ -9,9 +9,14 @@ import numpy as np
 from generator import ROOT
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.input_layer import word_tensor
-from generator.checkpoints.model.live.loading import load, load_first_layer
-from generator.checkpoints.model.live.stack import SOUND, LiveStack, has_two_sides, most_positions
-from generator.checkpoints.model.live.vocabulary import Vocabulary, vocabulary
+from generator.checkpoints.model.running.loading import load, load_first_layer
+from generator.checkpoints.model.running.stack import (
+    SOUND,
+    LiveStack,
+    has_two_sides,
+    most_positions,
+)
+from generator.checkpoints.model.running.vocabulary import Vocabulary, vocabulary
 from generator.contracts import Checkpoint, UseOptions
 from generator.contracts.checkpoints import MOST_PARAMETERS
 from generator.errors import NotApplicableError, RowError
