@@ -78,7 +78,7 @@ class FixedLength(torch.nn.Module):
         self.words, self.wpe = torch.nn.Embedding(12, 16), torch.nn.Embedding(24, 16)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.wording(values) + self.wpe(torch.arange(values.shape[1])))
+        return torch.as_tensor(self.words(values) + self.wpe(torch.arange(values.shape[1])))
 
 
 def test_rows_that_an_export_of_one_length_has_folded_are_those_of_the_table(
