@@ -28,7 +28,7 @@ LISTED = tuple(
     f"generator.{name}"
     for name in (
         "analyses",
-        "analyses.of_models",
+        "analyses.use",
         "encyclopedia.pages",
         "reading.rules",
         "schemes",

@@ -83,7 +83,7 @@ class Outcome:
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
     lint: what the rules of ``lint`` found
-    uses: what the trained model does with position, by part and measure; no_use: why nothing of it
+    use: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
     state, calls: of its files as the evaluation found them, as in ``Source.seen``
@@ -107,7 +107,7 @@ class Outcome:
     key: str = ""
     unresolved: tuple[str, ...] = ()
     lint: tuple[LintFinding, ...] = ()
-    uses: tuple[UseResult, ...] = ()
+    use: tuple[UseResult, ...] = ()
     no_use: str = ""
     run: Run | None = None
     state: str = ""
@@ -176,7 +176,7 @@ class Atlas:
         path below the docs folder
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
-    uses: measures of what trained models do; rules: of ``lint``
+    measures: of what trained models do; rules: of ``lint``
     guests: parts of the site that follow from no entry of the list
     """
 
@@ -191,7 +191,7 @@ class Atlas:
     archive: Mapping[str, Maker] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
     runs: tuple[Run, ...] = ()
-    uses: tuple[Analysis, ...] = ()
+    measures: tuple[Analysis, ...] = ()
     rules: tuple[Rule, ...] = ()
     guests: "tuple[Guest, ...]" = ()
 

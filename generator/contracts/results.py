@@ -268,7 +268,7 @@ class Analysis:
     after: key of the analysis that it follows, the last without one; stage: of a checkpoint's page
         that shows an encoding
     compute: raises NotApplicableError where the answer is not defined. It gets a subject, or a
-        ``LiveStack`` of ``checkpoints.model.live``
+        ``RunningStack`` of ``checkpoints.model.running``
     subject: what that is; forms: types of form that an encoding may have
     per_figure: most encodings that one figure compares
     beside_reference: whether the sinusoid of the same size beside a table teaches something

@@ -351,7 +351,7 @@ def _atlas(
         artifacts.submit,
         commands=spec.commands,
         runs=training,
-        uses=use.all_uses(),
+        measures=use.all_measures(),
         rules=lint.all_rules(),
         guests=guests,
     )

@@ -166,7 +166,7 @@ def _measure(task: Task) -> Outcome:
     if checkpoint.series is None:  # Pages show a whole run in figures of its own.
         label = Label(checkpoint.title, series_colour(checkpoint.slug))
         uses = tuple(use.drawn(found, label) for found in uses)
-    outcome = Outcome(checkpoint, "ok", revision=files.revision, uses=uses, no_use=no_use)
+    outcome = Outcome(checkpoint, "ok", revision=files.revision, use=uses, no_use=no_use)
     return _with_state(outcome, files)
 
 

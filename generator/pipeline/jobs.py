@@ -242,7 +242,7 @@ def _as_listed(outcome: Outcome, row: Checkpoint) -> Outcome:
 
 
 def _finished(task: Task, outcome: Outcome, done: Done, stored: bool = False) -> Event:
-    reasons = [use.result.reason for use in outcome.uses]
+    reasons = [use.result.reason for use in outcome.use]
     return Event(
         "finished",
         *_name(task),

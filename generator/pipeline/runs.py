@@ -99,10 +99,10 @@ def _run(outcomes: Sequence[Outcome], telling: set[str], schemes: Sequence[Schem
 
 def _uses(outcomes: Sequence[Outcome]) -> Iterator[RunUse]:
     """What each part of the model does at each step."""
-    parts = dict.fromkeys(found.part for outcome in outcomes for found in outcome.uses)
+    parts = dict.fromkeys(found.part for outcome in outcomes for found in outcome.use)
     for part in parts:
         by_step = [
-            {found.key: found.result for found in outcome.uses if found.part == part}
+            {found.key: found.result for found in outcome.use if found.part == part}
             for outcome in outcomes
         ]
         keys = dict.fromkeys(key for results in by_step for key in results)

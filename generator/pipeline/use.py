@@ -8,7 +8,7 @@ from functools import lru_cache
 from generator import analyses
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.running.opening import first_layers, stacks
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -27,7 +27,7 @@ from generator.pipeline import failures
 from generator.reading.plan import Task, source_of
 
 # What opens as much of a model as a measure needs.
-OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[LiveStack]]] = {
+OPENED: Mapping[Scope, Callable[[FolderFiles, Checkpoint, UseOptions], list[RunningStack]]] = {
     FIRST_LAYER: first_layers,
     "model": stacks,
 }
@@ -35,7 +35,7 @@ TIMES_FEWER = 4  # Sequences of the second run, where a measure does not need mo
 NO_MEMORY = re.compile("can't allocate memory|out of memory")
 
 
-def all_uses() -> tuple[Analysis, ...]:
+def all_measures() -> tuple[Analysis, ...]:
     """Every analysis of what models do with position, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject != "encoding")
@@ -45,7 +45,7 @@ def measures(task: Task) -> list[Task]:
     """A task for each measure of the trained model that a row asks for."""
     options = None if source_of(task.checkpoint).has_runs else task.checkpoint.use
     scopes = set() if options is None else {FIRST_LAYER, options.scope}
-    return [replace(task, measure=use.key) for use in all_uses() if use.subject in scopes]
+    return [replace(task, measure=use.key) for use in all_measures() if use.subject in scopes]
 
 
 def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseResult, ...], str]:
@@ -54,7 +54,7 @@ def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseR
     """
     import torch
 
-    (use,) = (use for use in all_uses() if use.key == key)
+    (use,) = (use for use in all_measures() if use.key == key)
     options = checkpoint.use or UseOptions()
     if not isinstance(files, FolderFiles):
         return (), "its weights are in a format that the program does not run"
@@ -72,7 +72,7 @@ def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseR
 
 
 @lru_cache(maxsize=1)
-def _opened(files: FolderFiles, checkpoint: Checkpoint, scope: Scope) -> list[LiveStack]:
+def _opened(files: FolderFiles, checkpoint: Checkpoint, scope: Scope) -> list[RunningStack]:
     """As much of a model as its measures need; the last stays in memory, since they follow each
     other.
 
@@ -83,7 +83,7 @@ def _opened(files: FolderFiles, checkpoint: Checkpoint, scope: Scope) -> list[Li
 
 def with_measures(outcome: Outcome, found: Mapping[str, Outcome]) -> Outcome:
     """The outcome of a row with those of the measures of its model, by key."""
-    uses = [use for one in found.values() for use in one.uses]
+    uses = [use for one in found.values() for use in one.use]
     no_use = next((one.no_use for one in found.values() if one.no_use), "")
     parts = dict.fromkeys(use.part for use in uses)
     # A measure that exceeds a limit costs itself alone.
@@ -93,7 +93,7 @@ def with_measures(outcome: Outcome, found: Mapping[str, Outcome]) -> Outcome:
     ]
     if no_use or not parts:
         return replace(outcome, no_use=no_use or next(iter(lost.values()), None) or "")
-    return replace(outcome, uses=tuple(sorted(uses, key=lambda use: [*parts].index(use.part))))
+    return replace(outcome, use=tuple(sorted(uses, key=lambda use: [*parts].index(use.part))))
 
 
 def _why(error: Exception, checkpoint: Checkpoint) -> str:
@@ -108,7 +108,7 @@ def _why(error: Exception, checkpoint: Checkpoint) -> str:
     return failures.worded(text, checkpoint)
 
 
-def _of_stack(use: Analysis, stack: LiveStack, checkpoint: Checkpoint) -> UseResult:
+def _of_stack(use: Analysis, stack: RunningStack, checkpoint: Checkpoint) -> UseResult:
     try:
         first = use.compute(stack)
         second = _second(use, stack, first)
@@ -124,7 +124,7 @@ def _of_stack(use: Analysis, stack: LiveStack, checkpoint: Checkpoint) -> UseRes
     )
 
 
-def _second(use: Analysis, stack: LiveStack, first: Result) -> Result:
+def _second(use: Analysis, stack: RunningStack, first: Result) -> Result:
     """What rests on another seed, of that on which findings would rest; empty without these."""
     findings = use.confirmed(first, first)
     if not findings:
@@ -138,7 +138,7 @@ def drawn(found: UseResult, label: Label) -> UseResult:
     """A result with its figures."""
     if found.result.reason is not None:
         return found
-    (use,) = (use for use in all_uses() if use.key == found.key)
+    (use,) = (use for use in all_measures() if use.key == found.key)
     shown = {label: found.result}
     return replace(
         found,

@@ -224,7 +224,7 @@ def _drawings(outcome: Outcome) -> dict[str, Maker]:
             f"{folder}/{name}": partial(reading.drawings.__getitem__, name)
             for name in reading.drawings
         }
-    for found in outcome.uses:
+    for found in outcome.use:
         drawings |= {
             f"figures/{outcome.checkpoint.slug}/use/{found.path}-{name}": partial(
                 found.drawings.__getitem__, name

@@ -54,7 +54,7 @@ def path_of(outcome: Outcome) -> str:
 
 def measured(atlas: Atlas, outcome: Outcome) -> list[Measured]:
     """Every measure of a checkpoint, by part."""
-    by_key = {use.key: use for use in atlas.uses}
+    by_key = {use.key: use for use in atlas.measures}
     ranks = {key: rank for rank, key in enumerate(by_key)}
     return [
         Measured(
@@ -65,7 +65,7 @@ def measured(atlas: Atlas, outcome: Outcome) -> list[Measured]:
             tuple(_figures(outcome, by_key[found.key], found)),
         )
         for found in sorted(
-            outcome.uses, key=lambda found: (PARTS.index(found.part), ranks[found.key])
+            outcome.use, key=lambda found: (PARTS.index(found.part), ranks[found.key])
         )
     ]
 
@@ -124,7 +124,7 @@ class Reader:
 
 def readers(atlas: Atlas) -> list[Reader]:
     """The models that were measured, and what they read."""
-    return [_reader(outcome) for outcome in atlas.outcomes if outcome.uses]
+    return [_reader(outcome) for outcome in atlas.outcomes if outcome.use]
 
 
 def _reader(outcome: Outcome) -> Reader:
@@ -134,14 +134,14 @@ def _reader(outcome: Outcome) -> Reader:
     is_packed = any(dtype in PACKED for dtype in sizes)
     reads = {
         "images" if use.part == "vision" else use.key
-        for use in outcome.uses
+        for use in outcome.use
         if use.result.reason is None
     }
     options = outcome.checkpoint.use
     text = "own text" if options and options.text else "text"
     read_text = any(
         use.key in READ_TEXT or bool(use.result.arrays.get("text", False))
-        for use in outcome.uses
+        for use in outcome.use
         if use.result.reason is None
     )
     kinds = {"images": "images" in reads, text: read_text, "words": "heads" in reads}
@@ -155,8 +155,8 @@ def _reader(outcome: Outcome) -> Reader:
 
 def story(atlas: Atlas) -> list[Across]:
     """Every measure of all models: first those that make one argument, each with a figure."""
-    outcomes = [outcome for outcome in atlas.outcomes if outcome.uses]
-    return [_across(atlas, use, outcomes) for use in atlas.uses]
+    outcomes = [outcome for outcome in atlas.outcomes if outcome.use]
+    return [_across(atlas, use, outcomes) for use in atlas.measures]
 
 
 def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
@@ -182,7 +182,7 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
 
 
 def _label(outcome: Outcome, section: Measured) -> Label:
-    parts = {found.part for found in outcome.uses}
+    parts = {found.part for found in outcome.use}
     title = outcome.checkpoint.title
     named = f"{title}, {section.part}" if len(parts) > 1 else title
     colour = next((reading.label.colour for reading in outcome.readings), OTHER_COLOUR)

@@ -40,7 +40,7 @@ def test_what_evaluates_imports_no_room_whose_change_evaluates_nothing() -> None
     graph = grimp.build_graph("generator")
     extensions = (
         graph.find_children(f"generator.{room}")
-        for room in ("analyses", "analyses.of_models", "schemes", "checkpoints.sources")
+        for room in ("analyses", "analyses.use", "schemes", "checkpoints.sources")
     )
     evaluating = {"generator.pipeline.worker"}.union(*extensions)
     needed = evaluating.union(*map(graph.find_upstream_modules, evaluating))

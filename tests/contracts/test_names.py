@@ -20,11 +20,11 @@ from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import Analysis, Result, Scheme
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
-from generator.pipeline.use import all_uses
+from generator.pipeline.use import all_measures
 from generator.reading.find import all_schemes
-from tests.analyses.of_models.stacks import N_WORDS, model, stack_of
-from tests.analyses.of_models.test_oracles import LLAMA
 from tests.analyses.test_all import CASES, result_of
+from tests.analyses.use.stacks import N_WORDS, model, stack_of
+from tests.analyses.use.test_oracles import LLAMA
 
 NAMES = Path(__file__).parent / "names.json"
 GUIDED = {*re.findall(r"`(\w+)", (ROOT / "site_src/guide/python.md").read_text(encoding="utf-8"))}
@@ -56,7 +56,7 @@ def of_analyses() -> dict[str, Any]:
         found[analysis.key] = described(analysis, [result_of(analysis, name) for name in fitting])
     words = RandomText(np.arange(1, N_WORDS))
     stack = stack_of(model("llama", head=True, **LLAMA), vocabulary=words)
-    found |= {use.key: described(use, [use.compute(stack)]) for use in all_uses()}
+    found |= {use.key: described(use, [use.compute(stack)]) for use in all_measures()}
     return found
 
 

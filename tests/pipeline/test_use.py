@@ -117,7 +117,7 @@ def test_a_build_without_changes_measures_nothing_again(
 
 
 def test_measures_that_do_not_apply_have_their_main_numbers_with_the_reason() -> None:
-    (pairs,) = (one for one in use.all_uses() if one.key == "pairs")
+    (pairs,) = (one for one in use.all_measures() if one.key == "pairs")
     found = UseResult("pairs", "encoder", Result(reason="it has no rotation"))
     listed = dict(data_files._use_metrics(pairs, found))
     assert listed["pairs.highest_share"] == {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.checkpoints.model.running.losses import KNOWN
-from generator.checkpoints.model.running.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.figures.charts import Images
@@ -30,7 +30,7 @@ LIMIT = 0.6  # of the colours of strips
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Attention by offset of each layer and head.
 
     Words are random, so that content says nothing; words that are all the same would leave every
@@ -55,7 +55,7 @@ def compute(stack: LiveStack) -> Result:
     return replace(found, arrays={**found.arrays, **by_random})
 
 
-def _of_words(stack: LiveStack) -> Result:
+def _of_words(stack: RunningStack) -> Result:
     inputs = stack.inputs()
     sums: Floats = np.zeros(())
     counts: list[list[int]] = []
@@ -83,7 +83,7 @@ def _of_words(stack: LiveStack) -> Result:
     )
 
 
-def _profiles(means: Floats, stack: LiveStack) -> tuple[Array, Floats, Floats]:
+def _profiles(means: Floats, stack: RunningStack) -> tuple[Array, Floats, Floats]:
     """Offsets (n_offsets,), and attention to them (n_layers, n_heads, n_offsets) and to the first
     position (n_layers, n_heads).
 
@@ -113,7 +113,7 @@ def _are_known(counts: Array) -> bool:
     return bool((errors <= np.maximum(KNOWN * counts.mean(axis=0), HALF)).all())
 
 
-def _of_images(stack: LiveStack) -> Result:
+def _of_images(stack: RunningStack) -> Result:
     size: list[int] = []
 
     def pictured(weights: Any) -> Floats:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.figures.grids_of_heads import cells
@@ -24,7 +24,7 @@ KINDS = {
 }
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Attention in the second copy of a sequence of random words: to the word before, and to the
     word that followed in the first copy.
 

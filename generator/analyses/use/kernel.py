@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
@@ -28,7 +28,7 @@ FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
 MOST_NAMED, WIDEST = 10, 4
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Logits of the first layer by offset, as differences within a row, which softmax keeps.
 
     Everything that acts is within them: words, positions, normalisation, W_q and W_k with their
@@ -55,7 +55,7 @@ def compute(stack: LiveStack) -> Result:
     return Result(metrics, arrays, read={metric.key: len(inputs) for metric in metrics})
 
 
-def _by_offset(stack: LiveStack) -> tuple[Array, Floats, Floats]:
+def _by_offset(stack: RunningStack) -> tuple[Array, Floats, Floats]:
     """Offsets (n_offsets,), and mean and standard deviation of the logits of each head there:
     (n_heads, n_offsets).
     """
@@ -79,7 +79,7 @@ def _share(mean: Floats, spread: Floats) -> float:
     return 100.0 * float(np.mean(of_offset / np.where(whole > 0.0, whole, 1.0)))
 
 
-def _places(stack: LiveStack) -> tuple[Array, tuple[Array, Array]]:
+def _places(stack: RunningStack) -> tuple[Array, tuple[Array, Array]]:
     """Offsets that every query has, and the places of queries (n_queries, 1) and of their keys
     (n_queries, n_offsets); marks before and after the words are left out.
     """

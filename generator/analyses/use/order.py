@@ -13,7 +13,7 @@ from generator.checkpoints.model.running.losses import (
     rise,
     task,
 )
-from generator.checkpoints.model.running.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
@@ -31,7 +31,7 @@ ALL, MORE = 100.0, 105.0
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
 
     Of what a first half is worth, as against that of another text, this is what its order is worth.

@@ -13,7 +13,7 @@ from generator.checkpoints.model.running.losses import (
     task,
 )
 from generator.checkpoints.model.running.rotated import heads_watched, pairs, wavelengths, without
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
@@ -33,7 +33,7 @@ MOST_READ = 8192  # tokens of all texts together
 STANDS_OUT = 6.0  # times the share of a pair among equal ones
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
     still, on texts in which the slowest of that quarter turns once.
 
@@ -84,7 +84,7 @@ def compute(stack: LiveStack) -> Result:
     return Result(tuple(metrics), {"ids": texts, "wavelengths": turns, "shares": shares}, read=read)
 
 
-def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
+def _shares(stack: RunningStack, texts: Array, paired: Array) -> Floats:
     """(n_layers, n_heads, n_pairs), each head's sum 1."""
     sums: defaultdict[int, list[Any]] = defaultdict(lambda: [0.0, 0.0])
 
@@ -104,7 +104,7 @@ def _shares(stack: LiveStack, texts: Array, paired: Array) -> Floats:
     return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
 
 
-def _without(stack: LiveStack, quarter: Array, turns: Floats) -> Rise:
+def _without(stack: RunningStack, quarter: Array, turns: Floats) -> Rise:
     """What the model loses without the turns of ``quarter``. errors: NotApplicableError"""
     needed = int(np.ceil(turns.max()))
     length = max(needed + stack.text_vocabulary.n_reserved, stack.length)

@@ -18,7 +18,7 @@ from generator.checkpoints.model.running.losses import (
     task,
 )
 from generator.checkpoints.model.running.positions import Moved, Places, moved, places
-from generator.checkpoints.model.running.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
@@ -51,7 +51,7 @@ TITLES = {
 }
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """Loss on text with other positions than those of the words.
 
     Off is the mean row of a table, no turn of a rotation, the mean of a bias. The farthest shift is
@@ -100,13 +100,13 @@ def compute(stack: LiveStack) -> Result:
 
 
 def _losses(
-    stack: LiveStack, given: PredictionTask, found: Places, to: Moved, batch: range
+    stack: RunningStack, given: PredictionTask, found: Places, to: Moved, batch: range
 ) -> Floats:
     with moved(found, to):
         return losses(stack, given[batch])
 
 
-def _variants(stack: LiveStack, found: Places) -> Mapping[str, Moved]:
+def _variants(stack: RunningStack, found: Places) -> Mapping[str, Moved]:
     rows = found.n_positions
     farthest = stack.longest if rows is None else rows - stack.length
 

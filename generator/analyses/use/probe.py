@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.running.stack import FEWEST, LiveStack
+from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
@@ -31,7 +31,7 @@ KNOWN = 0.03  # Standard error of R² that ends the reading.
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
 
 
-def compute(stack: LiveStack) -> Result:
+def compute(stack: RunningStack) -> Result:
     """A linear probe of the position on the states of each layer, on text, or on random words where
     a model has no text here; and the same of the model with random weights. A second time, the
     probes of the first read other sequences.
@@ -89,7 +89,7 @@ def compute(stack: LiveStack) -> Result:
     )
 
 
-def _n_fit(stack: LiveStack, n_positions: int) -> int:
+def _n_fit(stack: RunningStack, n_positions: int) -> int:
     """Sequences to which probes are fitted. errors: NotApplicableError where they are too many"""
     d_model = int(stack.model.config.get_text_config().hidden_size)
     needed = math.ceil(ROWS_PER_FEATURE * d_model / n_positions)
@@ -101,7 +101,7 @@ def _n_fit(stack: LiveStack, n_positions: int) -> int:
     return max(needed, stack.n_sequences // 2)
 
 
-def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
+def _inputs(stack: RunningStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
     """Text, or random words, with a remark on why."""
     try:
         return stack.pieces(n), ()
@@ -109,7 +109,9 @@ def _inputs(stack: LiveStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
         return stack.inputs(n), (Finding(WORDING("random_words", why=str(error))),)
 
 
-def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Probe], list[float]]:
+def _fitted(
+    stack: RunningStack, inputs: Array, positions: Array
+) -> tuple[list[Probe], list[float]]:
     """The probe of each layer, and the share of variance."""
     sums: list[Sums] = []
     for read in stack.run(inputs):
@@ -121,7 +123,7 @@ def _fitted(stack: LiveStack, inputs: Array, positions: Array) -> tuple[list[Pro
 
 
 def _tried(
-    stack: LiveStack, probes: Sequence[Probe], inputs: Array, positions: Array
+    stack: RunningStack, probes: Sequence[Probe], inputs: Array, positions: Array
 ) -> tuple[Floats, int]:
     """R² of each layer on sequences that no fit has seen, as many as it takes to know, and their
     number.

@@ -51,8 +51,8 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
 
 def _script(name: str, reading: Reading, atlas: Atlas, outcome: Outcome) -> bytes:
     whole = record(reading, atlas.analyses)
-    used = {found.key: found.result for found in outcome.uses if found.is_of(reading.encoding.part)}
-    whole["lines"] |= dict(_lines(used, atlas.uses))
+    used = {found.key: found.result for found in outcome.use if found.is_of(reading.encoding.part)}
+    whole["lines"] |= dict(_lines(used, atlas.measures))
     return _call("add", name, whole)
 
 
@@ -88,7 +88,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
             for of_kind, page in (
                 (atlas.analyses, "analyses/{}.html"),
                 (
-                    atlas.uses if any(outcome.uses for outcome in atlas.outcomes) else (),
+                    atlas.measures if any(outcome.use for outcome in atlas.outcomes) else (),
                     "use.html#{}",
                 ),
             )

@@ -96,7 +96,7 @@ def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
                 "table": _table(reading),
             },
         )
-    if outcome.uses:
+    if outcome.use:
         yield (
             use_name(outcome),
             {**common, "title": checkpoint.title, "numbers": "measured on the running model"},

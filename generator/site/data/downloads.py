@@ -82,7 +82,7 @@ def _makers_of(outcome: Outcome, analyses: Sequence[Analysis]) -> dict[str, Call
     }
     if outcome.inventory:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
-    if outcome.uses:
+    if outcome.use:
         files[f"data/{slug}/use.npz"] = partial(_use_arrays, outcome)
     if outcome.readings:
         files[f"data/{slug}/metrics.csv"] = partial(_metrics_csv, [outcome])
@@ -94,7 +94,7 @@ def _use_arrays(outcome: Outcome) -> bytes:
     return archive(
         {
             f"{found.part}.{found.key}.{name}": array
-            for found in outcome.uses
+            for found in outcome.use
             for name, array in found.result.arrays.items()
         }
     )
@@ -104,7 +104,7 @@ def use_of(
     outcome: Outcome, uses: Sequence[Analysis]
 ) -> dict[str, dict[str, data_schema.UseMetric]] | None:
     """What the trained model does, by part and metric; None where nothing was measured."""
-    found = {(result.part, result.key): result for result in outcome.uses}
+    found = {(result.part, result.key): result for result in outcome.use}
     return {
         part: {
             name: values
@@ -278,7 +278,7 @@ def document(atlas: Atlas) -> data_schema.Atlas:
         "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
         "licence": WORDING("licence"),
         "address": atlas.address,
-        "checkpoints": [checkpoint(outcome, atlas.uses) for outcome in atlas.outcomes],
+        "checkpoints": [checkpoint(outcome, atlas.measures) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],
         "parts": [],
     }
@@ -311,7 +311,7 @@ def _groups(atlas: Atlas) -> Iterator[tuple[Outcome, ...]]:
     """
     group, size = list[Outcome](), 0
     for outcome in atlas.outcomes:
-        added = len(_compact(checkpoint(outcome, atlas.uses)))
+        added = len(_compact(checkpoint(outcome, atlas.measures)))
         if group and size + added > MOST_RECORDS:
             yield tuple(group)
             group, size = [], 0

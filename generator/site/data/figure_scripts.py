@@ -50,7 +50,7 @@ def makers(
     of_pages = {f"{citations.run_name(run)}.md": citations.run_name(run) for run in atlas.runs} | {
         f"checkpoints/{name}.md": name
         for outcome in atlas.outcomes
-        if outcome.uses and (name := citations.use_name(outcome))
+        if outcome.use and (name := citations.use_name(outcome))
     }
     shown = {
         figure.path: _About(

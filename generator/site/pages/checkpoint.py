@@ -189,7 +189,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     picture: that opens the page; summary: of several encodings; strips: of layers
     bars, ticks: how far it sees, on an axis with these ticks; panel: of one position
     unmeasured: encodings whose numbers were not read
-    uses: measures of what the trained model does; in_use: the leading one, with its finding
+    uses: measures of what the trained model does; leading_use: the leading one, with its finding
     """
 
     outcome: Outcome
@@ -213,7 +213,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     unmeasured: Sequence[tuple[Scheme, Sequence[EncodingRecord]]]
     without_numbers: WithoutNumbers | None
     uses: Sequence[use.Measured]
-    in_use: tuple[use.Measured, Finding] | None
+    leading_use: tuple[use.Measured, Finding] | None
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def _pages_of(
         unmeasured=_unmeasured(atlas, outcome),
         without_numbers=without_numbers,
         uses=uses,
-        in_use=use.leading(uses),
+        leading_use=use.leading(uses),
     )
     figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", context, figures, card)

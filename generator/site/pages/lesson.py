@@ -23,26 +23,26 @@ STEPS = (
 @dataclass(frozen=True)
 class LessonContext(PageContext, template="lesson.md.jinja"):
     """steps: name, short title and title of each; number: of this step, from 0
-    runs: one, where the atlas has any; in_use: a measure of all models, if one has a figure
+    runs: one, where the atlas has any; shown: a measure of all models, if one has a figure
     """
 
     steps: Sequence[tuple[str, str, str]]
     number: int
     lesson: lesson_data.Lesson
     runs: Sequence[Run]
-    in_use: Across | None
+    shown: Across | None
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """One page for each step."""
     lesson = lesson_data.of(atlas)
-    in_use = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
+    shown = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
     steps = [(name, short, WORDING(name)) for name, short in STEPS]
-    figures = (in_use.figure,) if in_use and in_use.figure else ()
+    figures = (shown.figure,) if shown and shown.figure else ()
     return [
         Page(
             f"learn/{name}.md",
-            LessonContext(steps, number, lesson, atlas.runs[:1], in_use),
+            LessonContext(steps, number, lesson, atlas.runs[:1], shown),
             figures if name == STEPS[-1][0] else (),
         )
         for number, (name, *_) in enumerate(steps)

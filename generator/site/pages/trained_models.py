@@ -27,7 +27,7 @@ class UsesContext(PageContext, template="uses.md.jinja"):
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page of each checkpoint that was measured, and that of all."""
-    chosen = [outcome for outcome in atlas.outcomes if outcome.uses]
+    chosen = [outcome for outcome in atlas.outcomes if outcome.use]
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
     of_all = Page("use.md", UsesContext(across, readers(atlas)), figures)

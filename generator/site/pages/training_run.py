@@ -86,7 +86,7 @@ def _index(atlas: Atlas) -> Page:
     """The list of runs, and all of them side by side."""
     main = {
         *(f"{one.key}.{column.metric}" for one in atlas.analyses for column in one.headlines),
-        *(f"{one.key}.{key}" for one in atlas.uses for key in one.units),
+        *(f"{one.key}.{key}" for one in atlas.measures for key in one.units),
     }
     beside = side_by_side(atlas.runs, main)
     return Page("runs/index.md", RunsContext(atlas.runs, beside), beside.figures)
@@ -113,7 +113,7 @@ def _page(atlas: Atlas, run: Run) -> Page:
 
 def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
     """Curves of the main numbers of each measure that is known at two steps or more."""
-    main = {f"{one.key}.{key}" for one in atlas.uses for key in one.units}
+    main = {f"{one.key}.{key}" for one in atlas.measures for key in one.units}
     chosen = [
         metric
         for metric in use.metrics

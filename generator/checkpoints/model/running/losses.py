@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.running.stack import FEWEST, LiveStack, has_two_sides
+from generator.checkpoints.model.running.stack import FEWEST, RunningStack, has_two_sides
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
 
@@ -33,7 +33,7 @@ class PredictionTask:
         return PredictionTask(self.inputs[chosen], self.targets[chosen], self.at[chosen])
 
 
-def check_predicts(stack: LiveStack) -> None:
+def check_predicts(stack: RunningStack) -> None:
     """Check that ``stack`` has a head that predicts words of a text alone.
 
     errors: NotApplicableError
@@ -48,7 +48,7 @@ def check_predicts(stack: LiveStack) -> None:
         raise NotApplicableError("it has no mask token")
 
 
-def task(stack: LiveStack, inputs: Array, first: int = 1) -> PredictionTask:
+def task(stack: RunningStack, inputs: Array, first: int = 1) -> PredictionTask:
     """What there is to predict in ``inputs`` (n, length), from the place ``first`` on.
 
     A causal model predicts each next word; any other, words that are masked, at places that its
@@ -66,7 +66,7 @@ def task(stack: LiveStack, inputs: Array, first: int = 1) -> PredictionTask:
     return PredictionTask(np.where(at, np.int64(vocabulary.mask or 0), inputs), inputs, at)
 
 
-def losses(stack: LiveStack, given: PredictionTask) -> Floats:
+def losses(stack: RunningStack, given: PredictionTask) -> Floats:
     """Mean cross-entropy of each sequence, in nats: (n,); NaN where nothing is to be predicted."""
     import torch
 
@@ -120,7 +120,7 @@ def rise(differences: Floats) -> Rise:
 
 
 def rise_of(
-    stack: LiveStack, changed: Losses, as_is: Losses, n_sequences: int | None = None
+    stack: RunningStack, changed: Losses, as_is: Losses, n_sequences: int | None = None
 ) -> Rise:
     """By how much losses are higher with a change, of as many sequences as it takes to know.
 

@@ -12,7 +12,7 @@ from generator.checkpoints.model.input_layer import word_tensor
 from generator.checkpoints.model.running.loading import load, load_first_layer
 from generator.checkpoints.model.running.stack import (
     SOUND,
-    LiveStack,
+    RunningStack,
     has_two_sides,
     most_positions,
 )
@@ -28,7 +28,7 @@ BYTES = 4  # of a parameter, in single precision
 IMAGES = "pixel_values"  # Name of an input in transformers.
 
 
-def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[LiveStack]:
+def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> list[RunningStack]:
     """The parts of the model of ``files``, on the device that ``options`` name.
 
     errors: RowError where it cannot be loaded; NotApplicableError for a model that reads what is
@@ -41,7 +41,7 @@ def stacks(files: FolderFiles, checkpoint: Checkpoint, options: UseOptions) -> l
 
 def first_layers(
     files: FolderFiles, checkpoint: Checkpoint, options: UseOptions
-) -> list[LiveStack]:
+) -> list[RunningStack]:
     """The parts of the model with their first layer alone, which needs few of its weights.
 
     errors: RowError where it cannot be loaded; NotApplicableError for a model that reads no words
@@ -102,11 +102,11 @@ def _most_parameters(options: UseOptions, device: str) -> int:
 
 def _parts(
     model: Any, files: FolderFiles, checkpoint: Checkpoint, options: UseOptions, device: str
-) -> Iterator[LiveStack]:
+) -> Iterator[RunningStack]:
     config = model.config
     common = (text_of(options), *_sizes(model, options), device)
     if model.main_input_name == IMAGES:
-        yield LiveStack("vision", "encoder", model, None, _grid(config), *common)
+        yield RunningStack("vision", "encoder", model, None, _grid(config), *common)
         return
     words = vocabulary(files, checkpoint, model.get_input_embeddings().weight.shape[0])
     yield from _of_words(model, words, common)
@@ -114,17 +114,17 @@ def _parts(
 
 def _of_words(
     model: Any, words: Vocabulary, common: tuple[str, int, int, int, str]
-) -> Iterator[LiveStack]:
+) -> Iterator[RunningStack]:
     if not has_two_sides(model):
-        stack = LiveStack("encoder", "encoder", model, words, None, *common)
+        stack = RunningStack("encoder", "encoder", model, words, None, *common)
         yield replace(stack, part="decoder", kind="decoder") if stack.is_causal else stack
         return
     if model.main_input_name != SOUND:
-        yield LiveStack("encoder", "encoder", model, words, None, *common)
+        yield RunningStack("encoder", "encoder", model, words, None, *common)
     # A decoder reads what stands behind the token with which it begins, and nothing at the end.
     start = getattr(model.config, "decoder_start_token_id", None)
     decoded = replace(words, before=words.before if start is None else (start,), after=())
-    yield LiveStack("decoder", "decoder", model, decoded, None, *common)
+    yield RunningStack("decoder", "decoder", model, decoded, None, *common)
 
 
 def _sizes(model: Any, options: UseOptions) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.model.position_tables import NAME
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.checkpoints.model.running.watch import hooked
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats
@@ -40,7 +40,7 @@ class Places:
         return min(sizes, default=None)
 
 
-def places(stack: LiveStack) -> Places:
+def places(stack: RunningStack) -> Places:
     """Where the code of ``stack`` has positions, seen while it reads.
 
     errors: NotApplicableError where none of the ways is known

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.model.running.positions import places
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.checkpoints.model.running.watch import hooked
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, Floats
@@ -16,7 +16,7 @@ from generator.numerics.arrays import Array, Floats
 ATTENTION, HALF_TURN = "eager_attention_forward", "rotate_half"  # Functions of its code.
 
 
-def pairs(stack: LiveStack) -> Array:
+def pairs(stack: RunningStack) -> Array:
     """The two components of each pair that a rotation turns, fastest first: (n_pairs, 2), int.
 
     errors: NotApplicableError where it has no rotation, or pairs of another kind
@@ -40,7 +40,7 @@ def pairs(stack: LiveStack) -> Array:
     return found
 
 
-def _n_pairs(stack: LiveStack, rotation: Any) -> int:
+def _n_pairs(stack: RunningStack, rotation: Any) -> int:
     """How many pairs the first rotation turns."""
     counts = [0]
 
@@ -57,7 +57,7 @@ OnHeads = Callable[[int, Any, Any], None]
 
 
 @contextmanager
-def heads_watched(stack: LiveStack, on_heads: OnHeads) -> Iterator[None]:
+def heads_watched(stack: RunningStack, on_heads: OnHeads) -> Iterator[None]:
     """In the block, ``on_heads`` gets the layer, and queries (batch, n_heads, n, d_head) and keys
     (batch, n_key_heads, n, d_head), turned, of each layer as it is read.
 
@@ -84,7 +84,7 @@ def heads_watched(stack: LiveStack, on_heads: OnHeads) -> Iterator[None]:
 
 
 @contextmanager
-def without(stack: LiveStack, pairs_off: Array) -> Iterator[None]:
+def without(stack: RunningStack, pairs_off: Array) -> Iterator[None]:
     """In the block, pairs (n, 2) of components do not turn."""
     columns = pairs_off.reshape(-1)
 
@@ -97,7 +97,7 @@ def without(stack: LiveStack, pairs_off: Array) -> Iterator[None]:
         yield
 
 
-def wavelengths(stack: LiveStack) -> Floats:
+def wavelengths(stack: RunningStack) -> Floats:
     """Positions in which each pair of the first rotation turns once: (n_pairs,)."""
     frequencies = places(stack).rotations[0].inv_freq.double().cpu().numpy()
     return np.asarray(2.0 * np.pi / frequencies)

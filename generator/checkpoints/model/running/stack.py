@@ -34,7 +34,7 @@ class Attention:
 
 
 @dataclass(frozen=True, eq=False)
-class LiveStack:
+class RunningStack:
     """A part of a model.
 
     part: as in the layer map; model: of transformers, whole
@@ -145,7 +145,7 @@ class LiveStack:
         for _ in self.run(self.inputs(1)):
             pass
 
-    def untrained(self, seed: int) -> "LiveStack":
+    def untrained(self, seed: int) -> "RunningStack":
         """The same with random weights."""
         return replace(self, model=untrained(self.model, seed).to(self.device))
 

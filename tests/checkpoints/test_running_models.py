@@ -31,7 +31,7 @@ from generator.contracts import Checkpoint, UseOptions
 from generator.errors import NotApplicableError, RowError
 from generator.reading.plan import all_sources, source_of
 from tests import gguf_files, tiny
-from tests.analyses.of_models.stacks import attention, stack_of
+from tests.analyses.use.stacks import attention, stack_of
 from tests.built import ROOT
 from tests.support import checkpoint
 

@@ -10,7 +10,7 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from generator.analyses.use import heads, induction, kernel, position, probe
-from generator.analyses.use import pairs as pairs_in_use
+from generator.analyses.use import pairs as pairs_of_use
 from generator.checkpoints.model.running.losses import losses, task
 from generator.checkpoints.model.running.positions import moved, places
 from generator.checkpoints.model.running.rotated import heads_watched, pairs
@@ -19,7 +19,7 @@ from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position
 from generator.numerics.hidden_states import probe as fitted
-from tests.analyses.of_models.stacks import attention, model, softmax, stack_of
+from tests.analyses.use.stacks import attention, model, softmax, stack_of
 
 GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
 LLAMA: dict[str, Any] = {
@@ -299,7 +299,7 @@ def test_pairs_that_were_made_long_are_found(of: str) -> None:
     with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
         for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_in_use._shares(stack, stack.inputs(2), pairs(stack))
+    shares = pairs_of_use._shares(stack, stack.inputs(2), pairs(stack))
     assert lengths[0].shape == (1, 4, 64, 16)
     assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()

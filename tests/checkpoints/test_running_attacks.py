@@ -21,7 +21,7 @@ from generator.errors import NotApplicableError
 from generator.pipeline import use
 from generator.reading.plan import Task
 from tests import tiny
-from tests.analyses.of_models.stacks import model, stack_of
+from tests.analyses.use.stacks import model, stack_of
 from tests.support import checkpoint
 
 SIZES = {"n_positions": 128, "max_position_embeddings": 128, "vocab_size": 300}
@@ -244,7 +244,7 @@ def test_an_error_costs_its_measure_or_what_is_measured_and_is_its_reason(
     def fails(*_: object) -> Any:
         raise error
 
-    first, *_ = use.all_uses()
+    first, *_ = use.all_measures()
     stack = stack_of(model("gpt2", n_layer=1, n_head=2, n_embd=16))
     found = use._of_stack(replace(first, compute=fails), stack, checkpoint())
     assert found.result.reason == reason

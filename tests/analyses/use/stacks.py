@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from generator.checkpoints.model.running.stack import LiveStack
+from generator.checkpoints.model.running.stack import RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import StackKind
 from generator.numerics.arrays import Floats
@@ -13,12 +13,12 @@ from generator.numerics.arrays import Floats
 N_WORDS = 40
 
 
-def stack_of(model: Any, kind: StackKind = "decoder", **changed: Any) -> LiveStack:
+def stack_of(model: Any, kind: StackKind = "decoder", **changed: Any) -> RunningStack:
     """A model that reads words 1 to 39, all of which are alike to it but for their vectors."""
     model.set_attn_implementation("eager")
     words = Vocabulary(np.arange(1, N_WORDS))
     options: dict[str, Any] = {"length": 64, "n_sequences": 16, **changed}
-    return LiveStack(kind, kind, model.eval(), options.pop("vocabulary", words), **options)
+    return RunningStack(kind, kind, model.eval(), options.pop("vocabulary", words), **options)
 
 
 def model(model_type: str, *, head: bool = False, **settings: Any) -> Any:
@@ -32,7 +32,7 @@ def model(model_type: str, *, head: bool = False, **settings: Any) -> Any:
     return (AutoModelForCausalLM if head else AutoModel).from_config(config).eval()
 
 
-def attention(stack: LiveStack, inputs: Any) -> list[Floats]:
+def attention(stack: RunningStack, inputs: Any) -> list[Floats]:
     """Attention of each layer for some sequences: (n, n_heads, length, length) each."""
     found: dict[int, Any] = {}
 
