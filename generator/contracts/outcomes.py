@@ -1,9 +1,9 @@
 """Outcomes of a build, and the figures and pages made from them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import (
@@ -290,14 +290,6 @@ class PageContext:
 
     def __init_subclass__(cls, template: str = "") -> None:
         cls.template = template
-
-
-def untyped(template: str, variables: Mapping[str, Any]) -> PageContext:
-    """The context of a page that has no class of its own yet."""
-    fields = [(name, Any) for name in variables]
-    made: Any = make_dataclass("Untyped", fields, bases=(PageContext,), frozen=True)
-    made.template = template
-    return cast(PageContext, made(**variables))
 
 
 @dataclass(frozen=True)

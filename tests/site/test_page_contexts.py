@@ -26,7 +26,7 @@ def contexts() -> dict[str, type[PageContext]]:
     """The class of each template."""
     discovery.load(pages, PageKind)
     discovery.guests()
-    every = [one for one in derived() if one.template and one.__name__ != "Untyped"]
+    every = [one for one in derived() if one.template]
     assert len({one.template for one in every}) == len(every)
     return {one.template: one for one in every}
 
@@ -54,8 +54,6 @@ def read(name: str) -> set[str]:
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_reads_every_field_of_its_context_and_nothing_else(template: str) -> None:
-    if template not in contexts():
-        pytest.skip("its context has no class yet")
     own = {field.name for field in fields(contexts()[template])}
     assert not own & OF_EVERY_PAGE
     assert read(f"pages/{template}") - OF_EVERY_PAGE == own
