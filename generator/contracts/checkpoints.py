@@ -327,7 +327,7 @@ class Origin(Record):
 
     keys: tuple[str, ...]
     """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
-    default_of: str | None = None
+    default_of: str | None
     """Config class of transformers whose default it is; null if keys or this program give it."""
 
 

@@ -87,7 +87,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
             key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
         }
         if changing or not found.has_refused:
-            origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others))
+            origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others), None)
     return origins
 
 

@@ -11,7 +11,7 @@ from gguf.constants import MODEL_ARCH_NAMES
 from transformers import CONFIG_MAPPING
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.formats.gguf.families import MODEL_TYPES
+from generator.checkpoints.files.formats.gguf.architectures import MODEL_TYPES
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.layer_map import layer_map

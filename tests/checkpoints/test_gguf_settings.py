@@ -14,7 +14,7 @@ from transformers import CONFIG_MAPPING
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.formats.gguf import families
+from generator.checkpoints.files.formats.gguf import architectures
 from generator.checkpoints.files.formats.gguf.header import Header, Span, Unread
 from generator.checkpoints.files.formats.gguf.rope import recognised
 from generator.checkpoints.files.formats.gguf.settings import NAMES, config
@@ -236,7 +236,7 @@ def test_a_scaling_that_does_not_fit_is_not_shown_as_another(
 
 
 KEYS = [
-    *sorted({*NAMES, *(key for names in families.OWN_NAMES.values() for key in names)}),
+    *sorted({*NAMES, *(key for names in architectures.OWN_NAMES.values() for key in names)}),
     "attention.causal", "attention.max_alibi_bias", "attention.q_lora_rank",
     "attention.key_length_mla", "attention.sliding_window_pattern",
     "attention.temperature_scale", "expert_gating_func", "rope.dimension_count",
@@ -253,8 +253,9 @@ lists = st.one_of(*(st.lists(each, max_size=4) for each in elements)).map(tuple)
 any_value = scalars | lists | st.builds(Unread, st.integers(0, 9))
 any_numbers = st.lists(st.floats(), min_size=1, max_size=9)
 ARCHITECTURES = sorted({
-    *families.MODEL_TYPES, *families.OWN, *families.UNSAID, *families.OWN_NAMES, *families.BY_KIND,
-    *families.PERIODS, "llama", "qwen2",
+    *architectures.MODEL_TYPES, *architectures.OWN, *architectures.UNSAID,
+    *architectures.OWN_NAMES, *architectures.BY_KIND,
+    *architectures.PERIODS, "llama", "qwen2",
 })  # fmt: skip
 
 

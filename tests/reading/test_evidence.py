@@ -56,15 +56,15 @@ def gguf(folder: Path, architecture: str, settings: Settings) -> Files:
 
 
 @pytest.mark.parametrize(("settings", "name", "expected"), [
-    ({"rope_theta": 5e5}, "base", Origin(("rope_theta",))),
+    ({"rope_theta": 5e5}, "base", Origin(("rope_theta",), None)),
     ({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}, "base",
-     Origin(("rope_parameters.rope_theta",))),
+     Origin(("rope_parameters.rope_theta",), None)),
     ({}, "base", Origin((), "LlamaConfig")),
-    ({}, "head_dim", Origin(("hidden_size", "num_attention_heads"))),
-    ({"head_dim": 32}, "head_dim", Origin(("head_dim",))),
+    ({}, "head_dim", Origin(("hidden_size", "num_attention_heads"), None)),
+    ({"head_dim": 32}, "head_dim", Origin(("head_dim",), None)),
     ({"rope_scaling": {"rope_type": "linear", "factor": 2.0}}, "scaling",
-     Origin(("rope_scaling.factor",))),
-    ({}, "layers", Origin(("num_hidden_layers",))),
+     Origin(("rope_scaling.factor",), None)),
+    ({}, "layers", Origin(("num_hidden_layers",), None)),
 ])  # fmt: skip
 def test_every_parameter_names_the_keys_that_change_it(
     settings: Settings, name: str, expected: Origin
@@ -104,7 +104,7 @@ def test_a_default_of_a_class_overrides_no_key_of_the_file() -> None:
     for name in ("rotary_emb_base", "rotary_base", "rope_freq_constant"):
         [encoding] = found(of({**nomic, name: 5000})).values()
         assert encoding.form.base == 5000.0
-        assert encoding.origins["base"] == Origin((name,))
+        assert encoding.origins["base"] == Origin((name,), None)
 
 
 @pytest.mark.parametrize(("settings", "scheme"), [
@@ -145,7 +145,7 @@ def test_where_another_value_is_refused_nothing_is_said_of_what_it_changes() -> 
                "original_max_position_embeddings": 64}  # fmt: skip
     [encoding] = found(of({**LLAMA, "rope_theta": 1e4, "rope_scaling": scaling})).values()
     assert "head_dim" not in encoding.origins
-    assert encoding.origins["base"] == Origin(("rope_theta",))
+    assert encoding.origins["base"] == Origin(("rope_theta",), None)
 
 
 def test_of_more_keys_than_are_tried_nothing_is_said() -> None:
@@ -299,8 +299,8 @@ def test_params_of_llama_4_have_layers_without_rotation_and_chunks(tmp_path: Pat
     assert encoding.layers == (0, 1, 2, 4, 5, 6)
     assert encoding.form.window == 32
     assert encoding.form.scaling["high_freq_factor"] == 1
-    assert encoding.origins["base"] == Origin(("rope_theta",))
-    assert encoding.origins["window"] == Origin(("attention_chunk_size",))
+    assert encoding.origins["base"] == Origin(("rope_theta",), None)
+    assert encoding.origins["window"] == Origin(("attention_chunk_size",), None)
     assert evidence(files.config).unread == (("rope_of_nobody", 3),)
 
 
@@ -342,7 +342,7 @@ def test_layers_of_a_gguf_that_predict_further_tokens_are_not_run(tmp_path: Path
     files = gguf(tmp_path, "glm4moe", {**GGUF, "nextn_predict_layers": 1})
     [encoding] = found(files).values()
     assert encoding.layers == (0, 1, 2)
-    assert encoding.origins["base"] == Origin(("glm4moe.rope.freq_base",))
+    assert encoding.origins["base"] == Origin(("glm4moe.rope.freq_base",), None)
 
 
 def test_layers_with_a_window_turn_as_many_components_as_others(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Preset:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PairChoice:
     """Which pairs are meant, whether the most or the least different one is taken, and what that is
     called.
     """
@@ -44,7 +44,7 @@ def presets(atlas: Atlas) -> list[Preset]:
     checkpoints that no rule before took, if any.
     """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
-    half_learned = Choice(
+    half_learned = PairChoice(
         "one learned, one by formula", False, partial(_is_half_learned, by_formula)
     )
     left = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
@@ -97,19 +97,19 @@ def _are_of_two_schemes(first: Member, second: Member) -> bool:
 
 
 RULES = (
-    Choice("different schemes", False, _are_of_two_schemes),
-    Choice(
+    PairChoice("different schemes", False, _are_of_two_schemes),
+    PairChoice(
         "same scheme",
         True,
         lambda one, other: (
             one[0] is not other[0] and one[1].encoding.scheme == other[1].encoding.scheme
         ),
     ),
-    Choice("two encodings of one model", True, lambda one, other: one[0] is other[0]),
-    Choice(
+    PairChoice("two encodings of one model", True, lambda one, other: one[0] is other[0]),
+    PairChoice(
         "one model family",
         True,
         lambda one, other: one[0] is not other[0] and one[0].family == other[0].family != "",
     ),
-    Choice("different schemes", True, _are_of_two_schemes),
+    PairChoice("different schemes", True, _are_of_two_schemes),
 )

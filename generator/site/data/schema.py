@@ -320,7 +320,7 @@ class Atlas(TypedDict):
     """
 
 
-class Table(TypedDict):
+class TableParameters(TypedDict):
     """Parameters of a PositionTable."""
 
     first_row: int
@@ -331,7 +331,7 @@ class Table(TypedDict):
     """Rows and columns of patches; null for a sequence."""
 
 
-class Bias(TypedDict):
+class BiasParameters(TypedDict):
     """Parameters of an OffsetBias. Those that do not apply to a bias are left out."""
 
     heads: int
@@ -348,7 +348,7 @@ class Bias(TypedDict):
     """
 
 
-class Rotation(TypedDict):
+class RotationParameters(TypedDict):
     """Parameters of a Rotation."""
 
     base: float
@@ -367,7 +367,7 @@ class Rotation(TypedDict):
     """Number of positions visible to one side, including the query's own; null without a limit."""
 
 
-class Decay(TypedDict):
+class DecayParameters(TypedDict):
     """Parameters of a Decay."""
 
     unit: str
@@ -401,10 +401,10 @@ class RunFile(TypedDict):
 
 
 PARAMETERS: Mapping[str, type] = {
-    "PositionTable": Table,
-    "OffsetBias": Bias,
-    "Rotation": Rotation,
-    "Decay": Decay,
+    "PositionTable": TableParameters,
+    "OffsetBias": BiasParameters,
+    "Rotation": RotationParameters,
+    "Decay": DecayParameters,
 }
 OF_ATLAS = (
     Atlas,

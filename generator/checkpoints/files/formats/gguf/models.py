@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.gguf.families import AS_THEY_ARE, REORDERED
+from generator.checkpoints.files.formats.gguf.architectures import AS_THEY_ARE, REORDERED
 from generator.errors import RowError
 from generator.libraries import import_transformers
 from generator.numerics.arrays import Floats

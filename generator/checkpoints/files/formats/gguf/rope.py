@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.gguf import families
+from generator.checkpoints.files.formats.gguf import architectures
 from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
 from generator.encodings.rotations import STORED
 from generator.numerics.arrays import Floats
@@ -37,7 +37,7 @@ def rope_settings(
     if not given and not {FACTORS, SHORT} & header.spans.keys():
         return {}
     share = _share(given, settings)
-    if architecture in families.HALF_TURNED:
+    if architecture in architectures.HALF_TURNED:
         share, tensor = _half(share, tensor)
     rope = {"rope_theta": given.get("freq_base", BASE), **share}
     rope |= _scaling(given, architecture)
@@ -50,9 +50,9 @@ def rope_settings(
         else {}
     )
     local = _local(given, architecture, settings)
-    if architecture not in families.BY_KIND and local is None:
+    if architecture not in architectures.BY_KIND and local is None:
         return {"rope_parameters": rope, **top}
-    is_said = "freq_base" in given or architecture not in families.BY_KIND
+    is_said = "freq_base" in given or architecture not in architectures.BY_KIND
     full = {"full_attention": rope} if is_said else {}
     return (
         {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}}
@@ -68,10 +68,10 @@ def _local(
     base = given.get("freq_base_swa")
     if (
         base is None
-        and architecture in families.UNSCALED_WINDOWS
+        and architecture in architectures.UNSCALED_WINDOWS
         and settings.get("sliding_window")
     ):
-        base = families.UNSCALED_WINDOWS[architecture] or given.get("freq_base", BASE)
+        base = architectures.UNSCALED_WINDOWS[architecture] or given.get("freq_base", BASE)
     if base is None:
         return None
     # As many as in the other layers, where no key says so (llama-model.cpp).
@@ -153,7 +153,7 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     logits, slowed = positive(given.get("scaling.attn_factor")), positive(factor)
     if logits and slowed:  # llama.cpp multiplies by it what YaRN has without one.
         rope["attention_factor"] = logits * (0.1 * math.log(slowed) + 1.0)
-    if architecture in families.UNTRUNCATED:
+    if architecture in architectures.UNTRUNCATED:
         rope["truncate"] = False
     return rope
 
@@ -233,7 +233,7 @@ def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
         return {}
     return {
         "mrope_section": list(sections[: 4 if all(sections) else 3]),
-        **({"mrope_interleaved": True} if architecture in families.INTERLEAVED else {}),
+        **({"mrope_interleaved": True} if architecture in architectures.INTERLEAVED else {}),
     }
 
 
@@ -247,6 +247,8 @@ def _temperature(header: Header, architecture: str, rope: Mapping[str, Any]) -> 
         added["llama_4_scaling_beta"] = scale
     multiplier = header.settings.get(f"{architecture}.rope.scaling.yarn_log_multiplier")
     if isinstance(multiplier, float) and multiplier and rope["rope_type"] == "yarn":
-        share = float(f"{multiplier / 0.1:.6g}") if architecture in families.LATENT else multiplier
+        share = (
+            float(f"{multiplier / 0.1:.6g}") if architecture in architectures.LATENT else multiplier
+        )
         added |= dict.fromkeys(("mscale", "mscale_all_dim"), share)
     return added

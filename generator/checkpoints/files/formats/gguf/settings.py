@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from generator.checkpoints.files.formats.gguf import families
+from generator.checkpoints.files.formats.gguf import architectures
 from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
 from generator.checkpoints.files.formats.gguf.rope import rope_settings
 from generator.numerics.arrays import Floats
@@ -46,21 +46,23 @@ def config(header: Header, tensor: Callable[[str], Floats]) -> dict[str, Any]:
     tensor: returns the values of a tensor, which are read where they are settings
     """
     architecture = header.text("general.architecture")
-    settings: dict[str, Any] = {"model_type": families.MODEL_TYPES.get(architecture, architecture)}
+    settings: dict[str, Any] = {
+        "model_type": architectures.MODEL_TYPES.get(architecture, architecture)
+    }
     if architecture == ENCODER:
         return settings | _encoders(header)
     settings |= _sizes(header, architecture)
     settings |= _layers(header, architecture, settings.get("num_hidden_layers"))
     settings |= _latent(header, architecture)
-    settings |= families.UNSAID.get(architecture, {})
-    if architecture in families.OWN:
-        settings |= families.OWN[architecture](header, settings)
+    settings |= architectures.UNSAID.get(architecture, {})
+    if architecture in architectures.OWN:
+        settings |= architectures.OWN[architecture](header, settings)
     return settings | rope_settings(header, architecture, settings, tensor)
 
 
 def _sizes(header: Header, architecture: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for end, names in {**NAMES, **families.OWN_NAMES.get(architecture, {})}.items():
+    for end, names in {**NAMES, **architectures.OWN_NAMES.get(architecture, {})}.items():
         stored = header.settings.get(f"{architecture}.{end}")
         value = _largest(stored)
         if value is not None or (end == WINDOW and stored == 0):
@@ -112,22 +114,22 @@ def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str
 
 def _slides(header: Header, architecture: str, n_layers: int | None) -> list[bool]:
     """Whether each layer has a window; empty where neither the file nor llama.cpp says so."""
-    usual = families.PERIODS.get(architecture)
+    usual = architectures.PERIODS.get(architecture)
     pattern = header.settings.get(f"{architecture}.{WINDOW}_pattern", usual)
     if isinstance(pattern, tuple):
         return [bool(slides) for slides in pattern[:n_layers]]
     has_window = positive(header.settings.get(f"{architecture}.{WINDOW}"))
     if usual is None or not has_window or type(pattern) is not int or pattern < 0:
         return []
-    layers = range(min(n_layers, families.MOST_LAYERS) if isinstance(n_layers, int) else 0)
-    full = 0 if architecture in families.DENSE_FIRST else pattern - 1
+    layers = range(min(n_layers, architectures.MOST_LAYERS) if isinstance(n_layers, int) else 0)
+    full = 0 if architecture in architectures.DENSE_FIRST else pattern - 1
     return [pattern == 0 or layer % pattern != full for layer in layers]
 
 
 def _latent(header: Header, architecture: str) -> dict[str, Any]:
     """Sizes of the parts of a head in latent attention."""
     turned = header.integer(f"{architecture}.rope.dimension_count")
-    if architecture not in families.LATENT or turned is None:
+    if architecture not in architectures.LATENT or turned is None:
         return {}
     whole = (
         header.integer(f"{architecture}.attention.key_length_mla")
@@ -166,17 +168,19 @@ def _encoder(header: Header, part: str) -> dict[str, Any]:
     kind = header.text(f"{ENCODER}.{part}.projector_type") or header.text(
         f"{ENCODER}.projector_type"
     )
-    if part == "vision" and kind in families.ROTATED_ENCODERS:
+    if part == "vision" and kind in architectures.ROTATED_ENCODERS:
         return _rotated_encoder(header, kind, settings)
-    is_known = kind in families.TABLE_ALONE[part]
-    return {"model_type": families.MODEL_TYPES[ENCODER] if is_known else UNKNOWN_ENCODER} | settings
+    is_known = kind in architectures.TABLE_ALONE[part]
+    return {
+        "model_type": architectures.MODEL_TYPES[ENCODER] if is_known else UNKNOWN_ENCODER
+    } | settings
 
 
 def _rotated_encoder(header: Header, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Under the names that its model type has for sizes. One layer in so many sees the whole image
     (tools/mtmd/models/qwen2vl.cpp).
     """
-    model_type, names = families.ROTATED_ENCODERS[kind]
+    model_type, names = architectures.ROTATED_ENCODERS[kind]
     own: dict[str, Any] = {names.get(name, name): value for name, value in settings.items()}
     width, heads, n_layers, every = (
         header.integer(f"{ENCODER}.vision.{end}") or 0
@@ -184,8 +188,8 @@ def _rotated_encoder(header: Header, kind: str, settings: Mapping[str, Any]) -> 
     )
     if width > 0 and heads > 0:
         own["head_dim"] = width // heads
-    if model_type in families.WINDOWED:
+    if model_type in architectures.WINDOWED:
         every = max(every, 1)
-        whole = range(every - 1, min(n_layers, families.MOST_LAYERS), every)
+        whole = range(every - 1, min(n_layers, architectures.MOST_LAYERS), every)
         own["fullatt_block_indexes"] = list(whole)
     return {**own, "model_type": model_type}
