@@ -85,9 +85,13 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 values = None if None in given else frozenset(map(str, given))
                 yield templates[of], name, values
             case ast.Attribute(ast.Name(of), "figure") if of in templates:
-                yield from ((templates[of], f"{name}_{end}", None) for end in OF_FIGURE)
-            case ast.Attribute(ast.Name(of), "headline") if of in templates:
-                yield from ((templates[of], f"{name}_{end}", None) for end in OF_HEADLINE)
+                has_alt = any(keyword.arg == "alt" for keyword in node.keywords)
+                ends = OF_FIGURE[:2] if has_alt else OF_FIGURE
+                yield from ((templates[of], f"{name}_{end}", None) for end in ends)
+            case ast.Name("Headline") if (
+                isinstance(last := node.args[-1], ast.Name) and name != "\0"
+            ):
+                yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
 
 
 # Asked for by every record, by these names.
@@ -108,7 +112,10 @@ def test_every_text_is_asked_for_with_its_values(path: str) -> None:
             case nodes.AssignBlock(target=nodes.Name() as target):
                 texts.add(target.name)
             case nodes.Assign(target=nodes.Name() as target, node=nodes.Name() as same):
-                macros[target.name] = macros[same.name]
+                if same.name in texts:
+                    texts.add(target.name)
+                else:
+                    macros[target.name] = macros[same.name]
     called = {
         each.node.name for each in tree.find_all(nodes.Call) if isinstance(each.node, nodes.Name)
     }
@@ -186,13 +193,13 @@ def test_a_sentence_is_one_line_and_names_stay_as_they_are() -> None:
 
 
 def test_an_alternative_text_says_the_numbers_of_each_result() -> None:
-    _, _, alt = Wording("analyses/vector_norms.md.jinja").figure("energy")
+    alt = Wording("analyses/vector_norms.md.jinja").figure("energy").alt
     norms = {"dimension_norms": np.ones(8)}
     results = {
         Label(name, "#000000"): Result((Metric("half", "Half", value, reason="none"),), norms)
         for name, value in {"a": 3.0, "b": None}.items()
     }
     assert alt(results).endswith(" a: 3 of 8; b: not defined of 8.")
-    of_own = Wording("analyses/seams.md.jinja").figure("neighbours", lambda _: {"median": 1.0})[2]
+    of_own = Wording("analyses/seams.md.jinja").figure("neighbours", lambda _: {"median": 1.0}).alt
     with pytest.raises(UndefinedError):
         of_own(results)

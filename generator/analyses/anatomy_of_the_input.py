@@ -379,14 +379,12 @@ ANALYSIS = Analysis(
     stage="see",
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
-    answer=Headline("moved", *WORDING.headline("moved")),
+    answer=Headline("moved", WORDING),
     derived=DERIVED,
     figures=(
         FigureSpec(
             "steps",
-            WORDING("steps_caption"),
-            WORDING("steps_how_to_read"),
-            alt,
+            WORDING.figure("steps", alt=alt),
             draw,
             python=(
                 'plt.imshow(arrays["anatomy_of_the_input.words"], aspect="auto", cmap="RdBu_r")'

@@ -160,13 +160,13 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", *WORDING.headline("locality")),),
+    headlines=(Headline("locality", WORDING),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            *WORDING.figure("heads"),
+            WORDING.figure("heads"),
             Curves(
                 _sorted,
                 x="heads, most local first (%)",
@@ -184,7 +184,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            *WORDING.figure("matrices", _summary),
+            WORDING.figure("matrices", _summary),
             Images(
                 _in_powers_of_ten,
                 (FAINTEST, 0.0),

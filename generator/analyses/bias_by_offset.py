@@ -272,13 +272,13 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", *WORDING.headline("near_heads")),
+    answer=Headline("near_heads", WORDING),
     forms=(OffsetBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "curves",
-            *WORDING.figure("curves", _summary),
+            WORDING.figure("curves", _summary),
             draw_curves,
             python=(
                 'plt.plot(arrays["bias_by_offset.offsets"], arrays["bias_by_offset.values"].T)'
@@ -286,7 +286,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "matrices",
-            *WORDING.figure("matrices"),
+            WORDING.figure("matrices"),
             draw_matrices,
             python=('plt.imshow(arrays["bias_by_offset.matrices"].mean(axis=0), cmap="RdBu_r")'),
         ),

@@ -134,13 +134,13 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", *WORDING.headline("near_heads")),
+    answer=Headline("near_heads", WORDING),
     forms=(WindowBias,),
     compute=compute,
     figures=(
         FigureSpec(
             "heads",
-            *WORDING.figure("heads"),
+            WORDING.figure("heads"),
             draw,
             python=(
                 'plt.imshow(arrays["bias_by_patch_offset.centred"].mean(axis=0), cmap="RdBu_r")'

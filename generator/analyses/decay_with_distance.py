@@ -438,9 +438,9 @@ ANALYSIS = Analysis(
     stage="place",
     after="effect_of_scaling",
     headlines=(
-        Headline("half", *WORDING.headline("half")),
-        Headline("monotonicity", *WORDING.headline("monotonicity")),
-        Headline("invariance", *WORDING.headline("invariance")),
+        Headline("half", WORDING),
+        Headline("monotonicity", WORDING),
+        Headline("invariance", WORDING),
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
@@ -448,14 +448,14 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "profiles",
-            *WORDING.figure("profiles"),
+            WORDING.figure("profiles"),
             draw_profiles,
             python=('plt.plot(arrays["decay_with_distance.profile"])'),
             overlays=True,
         ),
         FigureSpec(
             "matrices",
-            *WORDING.figure("matrices"),
+            WORDING.figure("matrices"),
             Images(
                 "matrix",
                 (0.0, 1.0),

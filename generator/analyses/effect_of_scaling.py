@@ -154,13 +154,13 @@ ANALYSIS = Analysis(
     also=("YaRN", "NTK", "LongRoPE"),
     stage="measure",
     after="rotation_by_offset",
-    answer=Headline("largest_long", *WORDING.headline("largest_long")),
+    answer=Headline("largest_long", WORDING),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "pairs",
-            *WORDING.figure("pairs"),
+            WORDING.figure("pairs"),
             RATIOS,
             python=('plt.plot(arrays["effect_of_scaling.ratios"])'),
             overlays=True,
@@ -168,7 +168,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "wavelengths",
-            *WORDING.figure("wavelengths"),
+            WORDING.figure("wavelengths"),
             replace(
                 RATIOS,
                 points=of_arrays("before", "ratios"),

@@ -299,13 +299,13 @@ ANALYSIS = Analysis(
     key="exponential_decay",
     stage="see",
     after="vectors_by_offset",
-    answer=Headline("median", *WORDING.headline("median")),
+    answer=Headline("median", WORDING),
     forms=(Decay, OffsetBias),
     compute=compute,
     figures=(
         FigureSpec(
             "layers",
-            *WORDING.figure("layers"),
+            WORDING.figure("layers"),
             draw_layers,
             python=(
                 'plt.semilogy(arrays["exponential_decay.layers"], '
@@ -314,7 +314,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "left",
-            *WORDING.figure("left", _at_distances),
+            WORDING.figure("left", _at_distances),
             LEFT,
             python=(
                 'plt.semilogx(arrays["exponential_decay.distances"], '

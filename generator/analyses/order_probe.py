@@ -226,19 +226,19 @@ ANALYSIS = Analysis(
     key="order_probe",
     stage="measure",
     after="position_probe",
-    headlines=(Headline("error", *WORDING.headline("error")),),
+    headlines=(Headline("error", WORDING),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "draws",
-            *WORDING.figure("draws", _samples),
+            WORDING.figure("draws", _samples),
             draw,
             python=('plt.plot(arrays["order_probe.few"], "o")'),
         ),
         FigureSpec(
             "by_distance",
-            *WORDING.figure("by_distance", _ends),
+            WORDING.figure("by_distance", _ends),
             Curves(
                 _error_by_distance,
                 x="distance of the two positions (positions)",

@@ -225,19 +225,19 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="measure",
     after="principal_components",
-    headlines=(Headline("ridge", *WORDING.headline("ridge")),),
+    headlines=(Headline("ridge", WORDING),),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "read",
-            *WORDING.figure("read"),
+            WORDING.figure("read"),
             draw,
             python=('plt.plot(arrays["position_probe.read"], ".")'),
         ),
         FigureSpec(
             "by_position",
-            *WORDING.figure("by_position", _summary),
+            WORDING.figure("by_position", _summary),
             Curves(
                 of_arrays("", "wrong"),
                 x="position",

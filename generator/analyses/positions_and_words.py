@@ -209,13 +209,13 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", *WORDING.headline("overlap")),
+    answer=Headline("overlap", WORDING),
     forms=(PositionTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "energy",
-            *WORDING.figure("energy"),
+            WORDING.figure("energy"),
             Curves(
                 _cumulative,
                 x="directions, most used by word vectors first (%)",
@@ -230,7 +230,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "angles",
-            *WORDING.figure("angles", _summary),
+            WORDING.figure("angles", _summary),
             Curves(
                 _cosines,
                 x="principal angle, smallest first",

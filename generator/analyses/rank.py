@@ -191,7 +191,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline("within_for_90", *WORDING.headline("within_for_90"))
+DIRECTIONS = Headline("within_for_90", WORDING)
 
 ANALYSIS = Analysis(
     key="rank",
@@ -200,7 +200,7 @@ ANALYSIS = Analysis(
     stage="measure",
     after="similarity_of_dimensions",
     headlines=(
-        Headline("in_mean", *WORDING.headline("in_mean")),
+        Headline("in_mean", WORDING),
         DIRECTIONS,
     ),
     answer=DIRECTIONS,
@@ -210,7 +210,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "energy",
-            *WORDING.figure("energy"),
+            WORDING.figure("energy"),
             ENERGY,
             python=(
                 "energy = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) "

@@ -89,13 +89,13 @@ ANALYSIS = Analysis(
     key="reach_of_the_convolution",
     stage="see",
     after="decay_with_distance",
-    answer=Headline("half", *WORDING.headline("half")),
+    answer=Headline("half", WORDING),
     forms=(Convolution,),
     compute=compute,
     figures=(
         FigureSpec(
             "strength",
-            *WORDING.figure("strength"),
+            WORDING.figure("strength"),
             Curves(
                 _strength,
                 x="offset (positions)",

@@ -173,22 +173,22 @@ ANALYSIS = Analysis(
     stage="see",
     after="attention_from_the_bias_alone",
     headlines=(
-        Headline("longest", *WORDING.headline("longest")),
-        Headline("full_share", *WORDING.headline("full_share")),
+        Headline("longest", WORDING),
+        Headline("full_share", WORDING),
     ),
     forms=(Rotation,),
     compute=compute,
     figures=(
         FigureSpec(
             "wavelengths",
-            *WORDING.figure("wavelengths"),
+            WORDING.figure("wavelengths"),
             WAVELENGTHS,
             python=('plt.semilogy(arrays["rotation_by_offset.wavelengths"], "o")'),
             overlays=True,
         ),
         FigureSpec(
             "profile",
-            *WORDING.figure("profile"),
+            WORDING.figure("profile"),
             Curves(
                 _profile,
                 x="offset (positions)",

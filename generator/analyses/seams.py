@@ -396,14 +396,14 @@ ANALYSIS = Analysis(
     key="seams",
     stage="measure",
     after="similarity_by_distance",
-    answer=Headline("depth", *WORDING.headline("depth")),
+    answer=Headline("depth", WORDING),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),
     figures=(
         FigureSpec(
             FIGURE,
-            *WORDING.figure(FIGURE, _summary),
+            WORDING.figure(FIGURE, _summary),
             CURVES,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

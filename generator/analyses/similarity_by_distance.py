@@ -198,14 +198,14 @@ ANALYSIS = Analysis(
     key="similarity_by_distance",
     stage="measure",
     after="similarity_of_positions",
-    answer=Headline("invariance", *WORDING.headline("invariance")),
+    answer=Headline("invariance", WORDING),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
             "lines",
-            *WORDING.figure("lines"),
+            WORDING.figure("lines"),
             Curves(
                 _profile,
                 x="distance (positions)",

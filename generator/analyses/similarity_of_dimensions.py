@@ -124,14 +124,14 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="similarity_of_patches",
-    answer=Headline("size", *WORDING.headline("size")),
+    answer=Headline("size", WORDING),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            *WORDING.figure("matrix"),
+            WORDING.figure("matrix"),
             draw,
             python=(
                 'columns = vectors.T[:: int(arrays["similarity_of_dimensions.every"])]\n'

@@ -195,14 +195,14 @@ ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
     after="seams",
-    answer=Headline("across", *WORDING.headline("across")),
+    answer=Headline("across", WORDING),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},
     figures=(
         FigureSpec(
             "mosaic",
-            *WORDING.figure("mosaic"),
+            WORDING.figure("mosaic"),
             draw,
             python=(
                 "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"

@@ -85,14 +85,14 @@ ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
     after="spectrum",
-    headlines=(Headline("adjacent", *WORDING.headline("adjacent")),),
+    headlines=(Headline("adjacent", WORDING),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},
     figures=(
         FigureSpec(
             "matrix",
-            *WORDING.figure("matrix"),
+            WORDING.figure("matrix"),
             Images(
                 "cosines",
                 (-1.0, 1.0),

@@ -183,14 +183,14 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="see",
     after="vector_norms",
-    answer=Headline("roughness", *WORDING.headline("roughness")),
+    answer=Headline("roughness", WORDING),
     forms=(PositionTable,),
     compute=compute,
     derived={"curves": curves},
     figures=(
         FigureSpec(
             "curves",
-            *WORDING.figure("curves"),
+            WORDING.figure("curves"),
             draw,
             python=('plt.plot(vectors[:, arrays["single_dimensions.dimensions"]])'),
         ),

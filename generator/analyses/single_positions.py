@@ -151,7 +151,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="see",
     after="whole_table",
-    answer=Headline("word_ratio", *WORDING.headline("word_ratio")),
+    answer=Headline("word_ratio", WORDING),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -159,7 +159,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDING.figure("lines", _summary),
+            WORDING.figure("lines", _summary),
             draw,
             python=('plt.plot(vectors[arrays["single_positions.positions"]].T)'),
         ),

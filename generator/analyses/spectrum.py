@@ -248,14 +248,14 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", *WORDING.headline("slow")),
+    answer=Headline("slow", WORDING),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
             "periods",
-            *WORDING.figure("periods"),
+            WORDING.figure("periods"),
             AMPLITUDES,
             python=(
                 'places, out = np.arange(len(vectors)), arrays["decay_with_distance.left_out"]\n'

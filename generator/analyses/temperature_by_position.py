@@ -113,13 +113,13 @@ ANALYSIS = Analysis(
     key="temperature_by_position",
     stage="see",
     after="weight_of_the_sinks",
-    answer=Headline("last", *WORDING.headline("last")),
+    answer=Headline("last", WORDING),
     forms=(Temperature,),
     compute=compute,
     figures=(
         FigureSpec(
             "factor",
-            *WORDING.figure("factor"),
+            WORDING.figure("factor"),
             FACTORS,
             python=(
                 'plt.plot(arrays["temperature_by_position.positions"] + 1, '

@@ -201,7 +201,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="single_positions",
-    headlines=(Headline("spread", *WORDING.headline("spread")),),
+    headlines=(Headline("spread", WORDING),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
@@ -209,7 +209,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "lines",
-            *WORDING.figure("lines"),
+            WORDING.figure("lines"),
             NORMS_BY_POSITION,
             python=("norms = np.linalg.norm(vectors, axis=1)\nplt.plot(norms / np.median(norms))"),
             overlays=True,
@@ -217,7 +217,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "energy",
-            *WORDING.figure("energy"),
+            WORDING.figure("energy"),
             ENERGY_BY_DIMENSIONS,
             python=(
                 "energy = np.sort(np.sum(vectors**2, axis=0))[::-1]\n"

@@ -138,13 +138,13 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", *WORDING.headline("sides")),
+    answer=Headline("sides", WORDING),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
         FigureSpec(
             "matrix",
-            *WORDING.figure("matrix"),
+            WORDING.figure("matrix"),
             draw_matrix,
             python=(
                 'plt.imshow(arrays["vectors_by_offset.cosines"], vmin=-1, vmax=1, cmap="RdBu_r")'
@@ -152,7 +152,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "similarity",
-            *WORDING.figure("similarity"),
+            WORDING.figure("similarity"),
             BY_OFFSET,
             python=(
                 'plt.plot(arrays["vectors_by_offset.offsets"], arrays["vectors_by_offset.to_zero"])'
@@ -161,7 +161,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "norms",
-            *WORDING.figure("norms"),
+            WORDING.figure("norms"),
             replace(
                 BY_OFFSET,
                 points=of_arrays("offsets", "norms"),

@@ -118,13 +118,13 @@ ANALYSIS = Analysis(
     key="weight_of_the_sinks",
     stage="see",
     after="reach_of_the_convolution",
-    answer=Headline("share", *WORDING.headline("share")),
+    answer=Headline("share", WORDING),
     forms=(Sinks,),
     compute=compute,
     figures=(
         FigureSpec(
             "logits",
-            *WORDING.figure("logits"),
+            WORDING.figure("logits"),
             Images(
                 _of_every_layer,
                 (-LIMIT, LIMIT),
@@ -138,7 +138,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             "shares",
-            *WORDING.figure("shares", _medians),
+            WORDING.figure("shares", _medians),
             Curves(
                 median_by_keys,
                 x="number of keys",

@@ -205,11 +205,11 @@ ANALYSIS = Analysis(
     after="anatomy_of_the_input",
     forms=(PositionTable,),
     compute=compute,
-    answer=Headline("peak", *WORDING.headline("peak")),
+    answer=Headline("peak", WORDING),
     figures=(
         FigureSpec(
             "heatmap",
-            *WORDING.figure("heatmap", _summary),
+            WORDING.figure("heatmap", _summary),
             draw,
             python=('plt.imshow(vectors, aspect="auto", cmap="RdBu_r")'),
         ),

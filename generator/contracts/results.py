@@ -11,7 +11,7 @@ from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.checkpoints import Scope
 from generator.contracts.oracle import Oracle
 from generator.contracts.subjects import FormT, Subject, subject_of
-from generator.contracts.wording import Wording
+from generator.contracts.wording import FigureTexts, Wording
 from generator.encodings import Form
 from generator.numerics.arrays import Array
 
@@ -200,8 +200,7 @@ Results = Mapping[Label, Result]
 class FigureSpec:
     """A kind of figure, of one result or of several on a common scale.
 
-    caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the
-        alternative text, made from the numbers
+    texts: what it shows, an explanation for newcomers, and its alternative text
     appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the
         front page opens with the highest, and the page on how to read figures shows the highest of
         each analysis
@@ -212,28 +211,49 @@ class FigureSpec:
     """
 
     key: str
-    caption: str
-    how_to_read: str
-    alt: Callable[[Results], str]
+    texts: FigureTexts
     draw: "Callable[[Results], Drawing]"
     appeal: Callable[[Result], float] = lambda _: 0.0
     varies: Callable[[Result], bool] = lambda _: True
     python: str = ""
     overlays: bool = False
 
+    @property
+    def caption(self) -> str:
+        """What the figure shows."""
+        return self.texts.caption
+
+    @property
+    def how_to_read(self) -> str:
+        """An explanation for newcomers."""
+        return self.texts.how_to_read
+
+    def alt(self, results: Results) -> str:
+        """The alternative text, made from the numbers."""
+        return self.texts.alt(results)
+
 
 @dataclass(frozen=True)
 class Headline:
     """A metric that the table of all encodings has as a column.
 
-    metric: its key; title: a few words, which the unit stands beside
-    sentence: what a value means, with {} for it, without capital and full stop; "" where an order
-        of values means nothing
+    metric: its key; wording: has title and sentence of it
     """
 
     metric: str
-    title: str
-    sentence: str = ""
+    wording: Callable[[str], str] = lambda _: ""
+
+    @property
+    def title(self) -> str:
+        """A few words, which the unit stands beside."""
+        return self.wording(f"{self.metric}_title")
+
+    @property
+    def sentence(self) -> str:
+        """What a value means, with {} for it, without capital and full stop; "" where an order of
+        values means nothing.
+        """
+        return self.wording(f"{self.metric}_sentence")
 
     def says(self, amount: str) -> str:
         """The sentence with a value, or with the ends of a range."""

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -79,33 +80,73 @@ class Wording:
         return tuple(getattr(self._names, name).arguments)
 
     def figure(
-        self, key: str, numbers: "Callable[[Result], Values] | None" = None
-    ) -> "tuple[str, str, Callable[[Results], str]]":
-        """Caption, explanation and alternative text of a figure: ``key``_caption,
+        self,
+        key: str,
+        numbers: "Callable[[Result], Values] | None" = None,
+        alt: "Callable[[Results], str] | None" = None,
+    ) -> "_FigureOf":
+        """The texts of a figure, asked for when they are shown: ``key``_caption,
         ``key``_how_to_read and ``key``_alt, which goes on with ``key``_summary of each result.
 
         numbers: the values in this summary; without it, metrics by their keys, and ``arrays``
+        alt: makes the alternative text in place of these
         """
-        alt = partial(_alt, self, key, numbers)
-        return self(f"{key}_caption"), self(f"{key}_how_to_read"), alt
-
-    def headline(self, metric: str) -> tuple[str, str]:
-        """Title and sentence of a ``Headline``."""
-        return self(f"{metric}_title"), self(f"{metric}_sentence")
+        return _FigureOf(self, key, numbers, alt)
 
 
-def _alt(
-    wording: Wording,
-    key: str,
-    numbers: "Callable[[Result], Values] | None",
-    results: "Results",
-) -> str:
-    summary = f"{key}_summary"
-    values = numbers or partial(_metrics, wording.arguments(summary))
-    each = (
-        f"{label.title}: {wording(summary, **values(result))}" for label, result in results.items()
-    )
-    return f"{wording(f'{key}_alt')} {'; '.join(each)}."
+class FigureTexts(Protocol):
+    """What a figure shows, an explanation for newcomers, and its alternative text."""
+
+    @property
+    def caption(self) -> str:
+        """What it shows."""
+
+    @property
+    def how_to_read(self) -> str:
+        """The explanation."""
+
+    def alt(self, results: "Results", /) -> str:
+        """The alternative text, made from the numbers."""
+
+
+@dataclass(frozen=True)
+class GivenTexts:
+    """The texts of a figure as they are."""
+
+    caption: str
+    how_to_read: str
+    alternative: str
+
+    def alt(self, _: "Results", /) -> str:
+        """The alternative text, whatever the results."""
+        return self.alternative
+
+
+@dataclass(frozen=True)
+class _FigureOf:
+    wording: Wording
+    key: str
+    numbers: "Callable[[Result], Values] | None"
+    own_alt: "Callable[[Results], str] | None"
+
+    @property
+    def caption(self) -> str:
+        return self.wording(f"{self.key}_caption")
+
+    @property
+    def how_to_read(self) -> str:
+        return self.wording(f"{self.key}_how_to_read")
+
+    def alt(self, results: "Results", /) -> str:
+        if self.own_alt is not None:
+            return self.own_alt(results)
+        summary = f"{self.key}_summary"
+        values = self.numbers or partial(_metrics, self.wording.arguments(summary))
+        each = (
+            f"{label.title}: {self.wording(summary, **values(result))}"
+            for label, result in results.items()
+        )
+        return f"{self.wording(f'{self.key}_alt')} {'; '.join(each)}."
 
 
 def _metrics(names: tuple[str, ...], result: "Result") -> Values:

@@ -25,8 +25,12 @@ MODELS = (
 
 # Imports leave little garbage, and collecting it takes up to a quarter of the time.
 gc.disable()
-for load in (config_classes, plan.all_sources, all_schemes, evaluate.all_analyses):
+for load in (config_classes, plan.all_sources):
     load()
+for scheme in all_schemes():
+    scheme.wording("title")  # Has its template read, as below.
+for analysis in evaluate.all_analyses():
+    analysis.wording("title")
 for name in (DRAWING, *(MODELS if "torch" in sys.modules else ())):
     import_module(name)
 gc.freeze()

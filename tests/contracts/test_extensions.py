@@ -62,7 +62,7 @@ ORDINARY = {
 }
 
 # Words that are spelt like a model family and do not mean it.
-OF_FAMILIES = ("families", "family_formats")
+OF_FAMILIES = ("architectures", "families", "family_formats")
 NO_FAMILIES = {
     ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's files are of",
     ("generator.analyses.seams", "bert"): "a premise of an explanation",

@@ -28,7 +28,11 @@ LEARNED, FORMULA = (
     next(scheme.key for scheme in all_schemes() if scheme.by_formula is by) for by in (False, True)
 )
 STORED, COMPUTED = Provenance("model.safetensors", "wpe.weight"), Provenance("config.json")
-MEASURE = replace(all_analyses()[0], headlines=(Headline("size", "Size"),), about="order")
+MEASURE = replace(
+    all_analyses()[0],
+    headlines=(Headline("size", {"size_title": "Size", "size_sentence": ""}.__getitem__),),
+    about="order",
+)
 
 
 def outcome(

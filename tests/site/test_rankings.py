@@ -29,7 +29,7 @@ from generator.site.rankings.ranking import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
 
-SIZE = Headline("size", "Size", "it spreads over {}")
+SIZE = Headline("size", {"size_title": "Size", "size_sentence": "it spreads over {}"}.__getitem__)
 MEASURE = replace(all_analyses()[0], answer=SIZE, headlines=(), figures=(), about="order")
 
 

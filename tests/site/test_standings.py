@@ -36,7 +36,7 @@ from generator.site.rankings.peers import (
 from tests.support import checkpoint
 
 LEARNED = next(scheme for scheme in all_schemes() if not scheme.by_formula)
-SIZE = Headline("size", "Size", "its size is {}")
+SIZE = Headline("size", {"size_title": "Size", "size_sentence": "its size is {}"}.__getitem__)
 FIRST_ANALYSIS = replace(all_analyses()[0], headlines=(SIZE,))
 MEASURES = tuple(replace(FIRST_ANALYSIS, key=f"measure{number}") for number in range(3))
 

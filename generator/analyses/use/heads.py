@@ -281,7 +281,7 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=FigureSpec(
         "kinds",
-        *WORDING.figure("kinds", _kinds),
+        WORDING.figure("kinds", _kinds),
         Images(
             _to_one_place,
             (0.0, 1.0),
@@ -301,9 +301,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "strips",
-            WORDING("strips_caption"),
-            WORDING("strips_how_to_read"),
-            alt,
+            WORDING.figure("strips", alt=alt),
             draw=draw,
             python=(
                 'heads = np.concatenate(arrays["heads.by_offset"])\n'

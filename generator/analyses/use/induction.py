@@ -113,9 +113,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heads",
-            WORDING("heads_caption"),
-            WORDING("heads_how_to_read"),
-            alt,
+            WORDING.figure("heads", alt=alt),
             draw=draw,
             python=(
                 "plt.subplot(121, title='previous token')\n"

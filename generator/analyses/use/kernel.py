@@ -151,7 +151,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "heads",
-            *WORDING.figure("heads"),
+            WORDING.figure("heads"),
             draw=draw,
             python='plt.plot(arrays["kernel.offsets"], arrays["kernel.logits"].T)',
         ),

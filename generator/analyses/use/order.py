@@ -157,7 +157,7 @@ def draw(results: Results) -> "Figure":
 
 FIGURE = FigureSpec(
     "blocks",
-    *WORDING.figure("blocks"),
+    WORDING.figure("blocks"),
     draw=draw,
     python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
 )
@@ -168,7 +168,7 @@ ANALYSIS = Analysis(
     units={_key(size): "%" for size in BLOCKS},
     compute=compute,
     confirmed=confirmed,
-    across=replace(FIGURE, how_to_read=WORDING("across_how_to_read")),
+    across=replace(FIGURE, texts=WORDING.figure("across", alt=FIGURE.alt)),
     sentence=sentence,
     figures=(FIGURE,),
 )

@@ -171,9 +171,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "pairs",
-            WORDING("pairs_caption"),
-            WORDING("pairs_how_to_read"),
-            alt,
+            WORDING.figure("pairs", alt=alt),
             draw=draw,
             python='plt.imshow(100 * arrays["pairs.shares"].mean(axis=1), aspect="auto")',
         ),

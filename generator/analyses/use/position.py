@@ -196,7 +196,7 @@ def _costs(result: Result) -> dict[str, Any]:
 
 FIGURE = FigureSpec(
     "moved",
-    *WORDING.figure("moved", _costs),
+    WORDING.figure("moved", _costs),
     draw=draw,
     python=(
         f"places = {list(NAMES.values())}\n"
@@ -211,11 +211,7 @@ ANALYSIS = Analysis(
     units=dict.fromkeys(("as_is", *TITLES), UNIT),
     compute=compute,
     confirmed=confirmed,
-    across=replace(
-        FIGURE,
-        caption=WORDING("across_caption"),
-        how_to_read=WORDING("across_how_to_read"),
-    ),
+    across=replace(FIGURE, texts=WORDING.figure("across", alt=FIGURE.alt)),
     sentence=sentence,
     figures=(FIGURE,),
 )

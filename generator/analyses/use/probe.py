@@ -260,7 +260,7 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=FigureSpec(
         "depth",
-        *WORDING.figure("depth"),
+        WORDING.figure("depth"),
         draw=draw_across,
     ),
     overlay=Overlay(
@@ -274,7 +274,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             "layers",
-            *WORDING.figure("layers"),
+            WORDING.figure("layers"),
             draw=draw,
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'

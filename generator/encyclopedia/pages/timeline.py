@@ -23,7 +23,7 @@ from generator.contracts import (
     Results,
     Scheme,
 )
-from generator.contracts.wording import Wording
+from generator.contracts.wording import GivenTexts, Wording
 from generator.encyclopedia.model_rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
@@ -278,7 +278,7 @@ def _figure(key: str, texts: tuple[str, str, str], draw: "partial[Drawing]", pyt
     texts: its caption, how to read it, and its alternative text
     """
     caption, how_to_read, alt = texts
-    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw, python=python)
+    spec = FigureSpec(key, GivenTexts(caption, how_to_read, alt), draw, python=python)
     return Figure(f"figures/timeline/{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
 
 

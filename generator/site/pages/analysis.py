@@ -96,7 +96,7 @@ def _entry(atlas: Atlas, page: AnalysisContext) -> AnalysisEntry:
     analysis, by_answer = page.analysis, page.ranking
     metrics = (metric for _, reading in every for metric in reading.results[analysis.key].metrics)
     headlines = analysis.headlines or [
-        Headline(key, "") for key in dict.fromkeys(metric.key for metric in metrics)
+        Headline(key) for key in dict.fromkeys(metric.key for metric in metrics)
     ]
     ranges = [one for head in headlines if (one := ranking(atlas, analysis, head, every))]
     return AnalysisEntry(

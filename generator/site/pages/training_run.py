@@ -1,7 +1,7 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import (
@@ -18,13 +18,11 @@ from generator.contracts import (
     RunUse,
     Scheme,
 )
-from generator.contracts.wording import Wording
 from generator.site.runs.downloads_of_runs import path_of
 from generator.site.runs.findings import change, reasons, sentences, unread
 from generator.site.runs.run_figures import of_kernel, of_metrics, spread
 from generator.site.runs.side_by_side import SideBySide, side_by_side
 
-WORDING = Wording("wording/runs.jinja")
 MOST_CURVES = 6  # measures that are drawn: those that changed most
 MOST_SENTENCES = 5
 MOST_CHAPTERS = 3  # encodings on the page; the data have all
@@ -121,7 +119,7 @@ def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
     ]
     if not chosen:
         return None
-    spec = replace(of_metrics(run, use, chosen), caption=WORDING("of_use_caption"))
+    spec = of_metrics(run, use, chosen, "of_use_caption")
     path = f"figures/runs/{run.slug}/use-{use.part}"
     return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from generator import schemes
 from generator.contracts import Figure, FigureSpec, Numbers, Picture, Results, Scheme
+from generator.contracts.wording import GivenTexts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -20,12 +21,11 @@ def picture_of(scheme: Scheme) -> Picture:
 
 def figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
-    picture, alt = picture_of(scheme), scheme.wording("picture_alt")
+    picture = picture_of(scheme)
+    texts = [scheme.wording(f"picture_{name}") for name in ("caption", "how_to_read", "alt")]
     spec = FigureSpec(
         "picture",
-        scheme.wording("picture_caption"),
-        scheme.wording("picture_how_to_read"),
-        alt=lambda _: alt,
+        GivenTexts(*texts),
         draw=partial(_draw, picture.draw, picture.numbers()),
         python=(
             "for place, (name, values) in enumerate(arrays.items(), 1):\n"
@@ -36,7 +36,7 @@ def figure(scheme: Scheme) -> Figure:
     return Figure(
         f"figures/schemes/{scheme.key}",
         spec,
-        alt,
+        texts[-1],
         f"data/schemes/{scheme.key}.npz",
         cache_key=(scheme.key,),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.contracts.wording import Wording
+from generator.contracts.wording import GivenTexts, Wording
 from generator.figures.lines import DASHES, dots, hidden, legend_below
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.scene import Line, StraightLine, add
@@ -78,7 +78,7 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     kernels = Kernels.of(run, encoding)
     if not kernels.values.size or np.isnan(kernels.values).all():
         return []
-    alt = partial(_always, _kernel_alt(kernels))
+    alt = _kernel_alt(kernels)
     number = run.encodings.index(encoding)
     python = (
         'run = data["run"]\n'
@@ -89,25 +89,33 @@ def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
     return [
         FigureSpec(
             "steps",
-            WORDING("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
-            WORDING("steps_how_to_read"),
-            alt,
+            GivenTexts(
+                WORDING("steps_caption", shown=len(_chosen(kernels)), total=len(kernels.steps)),
+                WORDING("steps_how_to_read"),
+                alt,
+            ),
             partial(_draw_steps, kernels),
             python=python,
         ),
         FigureSpec(
             "lines",
-            WORDING("lines_caption"),
-            WORDING("lines_how_to_read"),
-            alt,
+            GivenTexts(WORDING("lines_caption"), WORDING("lines_how_to_read"), alt),
             partial(_draw_lines, kernels),
             python=python,
         ),
     ]
 
 
-def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetric]) -> FigureSpec:
-    """Curves of one metric of ``owner`` or several over the steps."""
+def of_metrics(
+    run: Run,
+    owner: RunEncoding | RunUse,
+    metrics: Sequence[RunMetric],
+    caption: str = "metrics_caption",
+) -> FigureSpec:
+    """Curves of one metric of ``owner`` or several over the steps. caption: its name in the
+    template
+    """
+    titles = [metric.title for metric in metrics]
     of_owner = (
         f'["encodings"][{run.encodings.index(owner)}]'
         if isinstance(owner, RunEncoding)
@@ -115,9 +123,11 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
     )
     return FigureSpec(
         "metrics",
-        WORDING("metrics_caption"),
-        WORDING("metrics_how_to_read"),
-        partial(_always, WORDING("metrics_alt", titles=[metric.title for metric in metrics])),
+        GivenTexts(
+            WORDING(caption),
+            WORDING("metrics_how_to_read"),
+            WORDING("metrics_alt", titles=titles),
+        ),
         partial(draw_metrics, tuple(_panel(run, metric) for metric in metrics)),
         python="\n".join(
             (
@@ -129,10 +139,6 @@ def of_metrics(run: Run, owner: RunEncoding | RunUse, metrics: Sequence[RunMetri
             )
         ),
     )
-
-
-def _always(text: str, _: Results) -> str:
-    return text
 
 
 def spread(values: Sequence[int], most: int) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
-from generator.contracts.wording import Wording
+from generator.contracts.wording import GivenTexts, Wording
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
 from generator.figures.scene import Line, StraightLine, add
@@ -179,7 +179,7 @@ def _nearest(side: SideOfRun, encoding: RunEncoding, step: int) -> Values:
 
 
 def _figure(key: str, caption: str, how_to_read: str, alt: str, draw: "partial[Drawing]") -> Figure:
-    spec = FigureSpec(key, caption, how_to_read, alt=lambda _: alt, draw=draw)
+    spec = FigureSpec(key, GivenTexts(caption, how_to_read, alt), draw)
     return Figure(f"figures/runs/all-{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
 
 
