@@ -51,7 +51,16 @@ TABLE: Contents = {
     "model.safetensors": _weights(wpe__weight=binary(16, 4), wte__weight=binary(5, 4) * 4.0),
     "vocab.txt": "\n".join(WORDS).encode(),
 }
-# The same without a vocabulary, so that no sentence is tokenized and no layer of transformers runs.
+# The same with digits of different weight, so that no two of its principal components are equal,
+# which processors would turn differently.
+GRADED: Contents = {
+    **TABLE,
+    "model.safetensors": _weights(
+        wpe__weight=binary(16, 4) * np.array([1.0, 0.5, 0.25, 0.125]),
+        wte__weight=binary(5, 4) * 4.0,
+    ),
+}
+# TABLE without a vocabulary, so that no sentence is tokenized and no layer of transformers runs.
 WORDLESS: Contents = {name: content for name, content in TABLE.items() if name != "vocab.txt"}
 # A bias of 8 buckets by 2 heads in the encoder, and another in the decoder.
 BUCKETS: Contents = {

@@ -12,7 +12,7 @@ from generator.contracts import EncodingRecord, Layer
 from generator.reading.find import find
 from tests.support import DictFiles
 
-CONFIGS = Path(__file__).parents[2] / "generator" / "models"
+CONFIGS = Path(__file__).parents[2] / "generator/encyclopedia/models"
 RECORDS = {
     file.stem: json.loads(file.read_text(encoding="utf-8"))
     for file in sorted(CONFIGS.glob("*.json"))

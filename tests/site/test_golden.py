@@ -13,7 +13,7 @@ import pytest
 from generator.contracts import Tree
 from tests.small_site import atlas_of, evaluated, tree_of
 from tests.support import checkpoint
-from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
+from tests.synthetic import BROKEN, BUCKETS, GRADED, NOTHING, ROTATION, Contents, write_folder
 
 GOLDEN = Path(__file__).parent / "golden"
 VERSIONS = {"position-atlas": "1.0", "numpy": "2.0"}
@@ -32,7 +32,7 @@ FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
         },
     ),
     "table": (
-        TABLE,
+        GRADED,
         {"title": "A table in binary", "group": "Tables", "sentence": "one two three"},
     ),
 }
