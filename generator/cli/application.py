@@ -58,5 +58,6 @@ def reporting_errors(consequence: str = "") -> Iterator[None]:
         err.print(f"memory: too little; expected more, or fewer processes (--jobs 1){consequence}")
         raise typer.Exit(REFUSED) from None
     except KeyboardInterrupt:
-        err.print(f"interrupted{consequence}")
+        # Not by the terminal, whose modules may be those whose import was interrupted.
+        typer.echo(f"interrupted{consequence}", err=True)
         raise typer.Exit(REFUSED) from None

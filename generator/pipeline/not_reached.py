@@ -12,12 +12,17 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Checkpoint, Files, Maker, Outcome, discovery
 from generator.pipeline.packing import pack, unpack
 from generator.reading.find import look
+from generator.reading.plan import source_of
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
 
 
 def config_of(checkpoint: Checkpoint) -> tuple[Files, str] | None:
-    """The config that a guest has of a checkpoint, and where it is from; None where none has."""
+    """The config that a guest has of a checkpoint, and where it is from; None where none has, and
+    for a path, whose name says nothing.
+    """
+    if source_of(checkpoint).is_path:
+        return None
     found = (guest.config(checkpoint) for guest in discovery.guests())
     return next((one for one in found if one is not None), None)
 

@@ -97,7 +97,7 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"num_hidden_layers": 5}, {}, "n_layers", "5 layers in B"),
     ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
     ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
-     "A has windows within 8 positions"),
+     "B has windows within 8 positions"),
     ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
      "longer", "beyond 64 positions by 4 to 8 in A and beyond 64 positions by 4 to 16 in B"),
     ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},

@@ -39,7 +39,7 @@ def with_bank(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     own = all_schemes()
 
     def add(**members: Any) -> None:
-        bank = {"key": "bank", "order": 1000, "find_last": None, "find": lambda _: [], **members}
+        bank = {"key": "bank", "find_last": None, "find": lambda _: [], **members}
         scheme = replace(own[0], **bank)
         monkeypatch.setattr("generator.reading.find.all_schemes", lambda: (*own, scheme))
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.open_questions import TEXTS, open_questions
 from generator.checkpoints.model.table_names import NAMES, TABLE, question
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
 from generator.numerics.arrays import Array
@@ -179,7 +179,7 @@ def test_what_no_scheme_reads_is_a_question() -> None:
         shape = (1,) if example.endswith(("scale", "alpha", "_float_tensor")) else (ROWS, WIDTH)
         read = files(example, np.ones(shape))
         assert found(read) == []
-        assert question(example) in asked(read)
+        assert TEXTS(f"named_{question(example)}", tensor="") in asked(read)
 
 
 def test_frequencies_of_one_base_are_a_rotation() -> None:

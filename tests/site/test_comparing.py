@@ -96,7 +96,7 @@ def rendered(page: Page) -> str:
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
     shared = {
         "version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None,
-        "card": None,
+        "card": None, "guests": (),
     }  # fmt: skip
     template = environment.get_template(f"pages/{page.context.template}")
     return template.render({**shared, **vars(page.context), **functions})

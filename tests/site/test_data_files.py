@@ -249,8 +249,7 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 
 def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
-        "data/atlas.json", "data/atlas.schema.json", "data/metrics.csv", "data/models.csv",
-        "data/models.json", "data/positions.js", "data/releases/index.json",
+        "data/atlas.json", "data/atlas.schema.json", "data/metrics.csv", "data/releases/index.json",
         "data/x/decoder-learned.npz", "data/x/metrics.csv",
     ]  # fmt: skip
 
