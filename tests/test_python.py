@@ -244,7 +244,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(
 ) -> None:
     encoding = only(REFERENCES / "sinusoid")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(atlas.RefusedError, match=r'pip install "position-atlas\[site\]"$'):
+    with pytest.raises(atlas.RefusedError, match=r"pip install 'position-atlas\[site\]' brings$"):
         atlas.figure(encoding, "rank")
 
 

@@ -104,7 +104,9 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
     from mkdocs.config import load_config
 
     *own, whole = settings
-    options: dict[str, Any] = {"nav": _present(read(whole)["nav"], docs)}
+    options: dict[str, Any] = {}
+    if (nav := read(whole).get("nav")) is not None:
+        options["nav"] = _present(nav, docs)
     options |= merged(whole, own[0]) if own else {}
     options |= {
         "docs_dir": str(docs),
