@@ -32,10 +32,10 @@ with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_edit, list_file, list_row
     from generator.checkpoints.hub import revisions
-    from generator.cli import asked, inspection, own_runs, serving
+    from generator.cli import inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
-    from generator.reading import find, plan
+    from generator.reading import find, named, plan
     from generator.site import materials
     from generator.site.history import changes, former_site, sentences
 
@@ -79,10 +79,10 @@ def inspect(
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
     with reporting_errors():
-        checkpoint = asked.checkpoint_at(source, pickle, file, config)
+        checkpoint = named.checkpoint_at(source, pickle, file, config)
         *_, task = plan.plan([checkpoint], offline=False)  # Of a pattern with *, the last one.
-        with asked.hub_errors(task.checkpoint), local_pool.reading() as executor:
-            inspected = asked.within_limits(executor, inspecting.inspect, task)
+        with named.hub_errors(task.checkpoint), local_pool.reading() as executor:
+            inspected = local_pool.within_limits(executor, inspecting.inspect, task)
         if as_json:
             typer.echo(json.dumps(inspection.document(inspected), default=asdict, indent=1))
             return
@@ -137,15 +137,15 @@ def add(
     """
     with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
-        if asked.is_path(name):
+        if named.is_path(name):
             own_runs.append(out, config_file, listed, list_file.expanded(name))
             return
-        checkpoint = asked.checkpoint_at(name)
+        checkpoint = named.checkpoint_at(name)
         if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
             raise RefusedError(
                 f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
             )
-        commit = asked.commit_of(checkpoint)
+        commit = named.commit_of(checkpoint)
         list_edit.add(config_file, checkpoint.id, commit)
     out.print(f"{config_file}: added {checkpoint.id} at {commit}")
 
@@ -173,7 +173,7 @@ def pin(
             if name is None or options.get(list_edit.REVISIONS) is not None or is_pinned:
                 continue
             moving = name if upgrade or not revision else f"{name}@{revision}"
-            commit = asked.commit_of(asked.checkpoint_at(moving))
+            commit = named.commit_of(named.checkpoint_at(moving))
             if commit != revision:
                 commits[index] = commit
                 out.print(f"{name}: {revision or 'main'} → {commit}")
@@ -322,7 +322,7 @@ def _print_sizes(checkpoints: "Sequence[Checkpoint]") -> None:
     with local_pool.processes(jobs=1) as executor:
         for task in plan.plan(checkpoints, offline=False):
             try:
-                needed = asked.within_limits(executor, evaluate.needed, task)
+                needed = local_pool.within_limits(executor, evaluate.needed, task)
             except AtlasError as error:
                 problems.append(str(error))
                 continue

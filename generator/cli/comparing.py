@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from generator.contracts import Comparison
 
 with deferred():
-    from generator.cli import asked
     from generator.pipeline import drafts, local_pool
-    from generator.reading import comparison, plan
+    from generator.reading import comparison, named, plan
 
 EXAMPLES = """Examples:
 
@@ -73,16 +72,16 @@ def compare(
 def _compared(names: Sequence[str], function: "Callable[..., Comparison]") -> "Comparison":
     """errors: AtlasError"""
     # Of a pattern with *, the last one.
-    tasks = [plan.plan([asked.checkpoint_at(name)], offline=False)[-1] for name in names]
+    tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
     for task in tasks:
         if not plan.source_of(task.checkpoint).is_path:
             err.print(f"{task.checkpoint.id}: {READ_FROM_HUB}")
     with (
-        asked.hub_errors(tasks[0].checkpoint),
-        asked.hub_errors(tasks[1].checkpoint),
+        named.hub_errors(tasks[0].checkpoint),
+        named.hub_errors(tasks[1].checkpoint),
         local_pool.reading(local_pool.WITHOUT_TORCH) as executor,
     ):
-        found: Comparison = asked.within_limits(executor, function, *tasks)
+        found: Comparison = local_pool.within_limits(executor, function, *tasks)
     return found
 
 

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
-from generator.cli import asked
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Scheme, names
 from generator.errors import AtlasError
@@ -73,7 +72,7 @@ def show_findings(terminal: Terminal, task: Task) -> None:
     try:
         need_site("findings")
         with local_pool.processes(jobs=1, limits=within_seconds) as executor:
-            said = asked.within_limits(executor, findings, task)
+            said = local_pool.within_limits(executor, findings, task)
     except AtlasError as error:
         said = (f"Not measured here: {error}",)
     if said:

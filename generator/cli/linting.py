@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 with deferred():
     from generator import text
     from generator.checkpoints import list_file
-    from generator.cli import asked
     from generator.pipeline import local_pool
     from generator.reading import lint as linter
-    from generator.reading import plan
+    from generator.reading import named, plan
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 Found: TypeAlias = "list[tuple[str, LintFinding]]"
@@ -91,7 +90,7 @@ def _tasks(sources: Sequence[str], config_file: Path | None) -> "list[plan.Task]
     """errors: RefusedError where neither is given"""
     if not sources and config_file is None:
         raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
-    checkpoints = [asked.checkpoint_at(source) for source in sources]
+    checkpoints = [named.checkpoint_at(source) for source in sources]
     if config_file is not None:
         checkpoints += list_file.load(config_file, plan.all_sources())
     tasks = plan.plan(checkpoints, offline=False)
@@ -107,8 +106,8 @@ def _all(tasks: "Sequence[plan.Task]", ignored: frozenset[str]) -> "tuple[Found,
     with local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
             try:
-                with asked.hub_errors(task.checkpoint):
-                    file, every = asked.within_limits(executor, linter.linted, task)
+                with named.hub_errors(task.checkpoint):
+                    file, every = local_pool.within_limits(executor, linter.linted, task)
             except AtlasError as error:
                 err.print(str(error))
                 n_unread += 1

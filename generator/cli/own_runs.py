@@ -12,7 +12,6 @@ from generator.checkpoints.files.weights import begins_as_its_format, scalar
 from generator.checkpoints.list_row import PATH_LIKE
 from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.survey import Survey, survey
-from generator.cli import asked
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint
 from generator.errors import BOUNDS, MOST_OPENED, AtlasError, RefusedError
@@ -262,7 +261,7 @@ def _waits(one: Checkpoint) -> str:
 def _problem(one: Checkpoint, executor: Executor) -> str:
     """Why a checkpoint cannot be shown; "" where it can."""
     try:
-        seen = asked.within_limits(executor, inspect, Task(one, offline=False))
+        seen = local_pool.within_limits(executor, inspect, Task(one, offline=False))
     except AtlasError as error:
         return str(error).removeprefix(f"{one.id}: ").removeprefix(f"{one.id}/")
     except OSError as error:

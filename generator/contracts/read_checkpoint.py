@@ -10,11 +10,13 @@ from markupsafe import Markup
 from generator.contracts.checkpoints import Encoding
 from generator.contracts.layer_map import Layer
 from generator.contracts.model_config import Json
+from generator.contracts.wording import Wording
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError, RefusedError
 from generator.numerics.arrays import Floats
-from generator.text import number, plural, short, visible
+from generator.text import number, short, visible
 
+WORDING = Wording("wording/read_checkpoint.jinja")
 MOST_SHOWN = 20  # encodings in the table of a notebook
 
 
@@ -133,18 +135,19 @@ class ReadCheckpoint:
 
     def _repr_html_(self) -> str:
         """Its encodings and open questions, for notebooks, which show every text literally."""
-        context = "unknown" if self.context is None else f"{self.context:,} positions"
-        about = f"{self.name} · context: {context} · {plural(len(self.layers), 'layer')}"
+        about = WORDING("about", name=self.name, context=self.context, n_layers=len(self.layers))
         left_out = len(self.encodings) - MOST_SHOWN
-        notes = (*self.questions, *([f"{left_out:,} more encodings"] if left_out > 0 else ()))
+        more = [WORDING("left_out", count=left_out)] if left_out > 0 else []
         rows = (
             _elements("td", (one.part, one.title, "; ".join(_facts(one))))
             for one in self.encodings[:MOST_SHOWN]
         )
-        table = Markup("<tr>{}</tr>").format(_elements("th", ("Part", "Encoding", "Parameters")))
+        table = Markup("<tr>{}</tr>").format(
+            _elements("th", [WORDING(name) for name in ("part", "encoding", "parameters")])
+        )
         table += Markup().join(Markup("<tr>{}</tr>").format(row) for row in rows)
         shown = Markup("<p>{}</p><table>{}</table><ul>{}</ul>").format(
-            visible(about), table, _elements("li", notes)
+            visible(about), table, _elements("li", (*self.questions, *more))
         )
         # By this class MathJax leaves formulas in it alone.
         return Markup('<div class="tex2jax_ignore">{}</div>').format(shown)
@@ -178,7 +181,7 @@ def _facts(encoding: ReadEncoding) -> Iterator[str]:
         if isinstance(value, bool | int | float | str):
             shown = short(str(value)) if isinstance(value, bool | str) else number(value)
             origin = encoding.origins.get(name, "")
-            yield f"{name} {shown}" + (f" ({origin})" if origin else "")
+            yield WORDING("parameter", name=name, value=shown, origin=origin)
 
 
 def _elements(tag: str, texts: Sequence[str]) -> Markup:

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from generator.pipeline.executor import Executor
+from generator.pipeline.executor import Executor, result_of
+from generator.pipeline.stderr import quietly
+
+if TYPE_CHECKING:
+    from generator.reading.plan import Task
 
 DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
 READING, WITHOUT_TORCH = "generator.reading.preload", "generator.reading.without_torch"
@@ -119,6 +123,16 @@ def reading(*more: str) -> AbstractContextManager[Executor]:
     more: modules that it shares
     """
     return processes(jobs=1, preload=(READING, *more))
+
+
+def within_limits(executor: Executor, function: Callable[..., T], *tasks: "Task") -> T:
+    """The result of ``function``, within the limits of a row of a build.
+
+    errors: as of ``result_of``, with the names of the checkpoints
+    """
+    where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
+    result: T = result_of(executor, quietly, function, *tasks, where=where)
+    return result
 
 
 @contextmanager

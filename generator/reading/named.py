@@ -9,7 +9,7 @@ from generator.checkpoints import list_file
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
-from generator.errors import AtlasError
+from generator.errors import AtlasError, RefusedError
 from generator.libraries import keep_torch
 from generator.reading import plan
 from generator.text import slugify
@@ -65,6 +65,22 @@ def hub_errors(checkpoint: Checkpoint) -> Iterator[None]:
         raise type(error)(
             f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"
         ) from None
+
+
+def commit_of(checkpoint: Checkpoint) -> str:
+    """The commit of a repository's revision.
+
+    errors: RefusedError when it is no repository, or the Hub does not answer
+    """
+    [task] = plan.plan([checkpoint], offline=False)
+    commit = task.checkpoint.revision or ""
+    if revisions.COMMIT.fullmatch(commit):
+        return commit
+    try:
+        plan.opened(task)
+    except AtlasError as error:
+        raise RefusedError(str(error)) from None
+    raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
 def answer(function: Callable[..., T], *sources: str | Path) -> T:
