@@ -328,7 +328,8 @@ class Origin(Record):
     keys: tuple[str, ...]
     """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
     default_of: str | None
-    """Config class of transformers whose default it is; null if keys or this program give it."""
+    """Config class of transformers, or the program, whose default it is; null if keys of the file
+    give it, or this atlas."""
 
 
 @dataclass(frozen=True, eq=False)

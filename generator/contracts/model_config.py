@@ -98,6 +98,8 @@ class ModelConfig:
         that holds the settings
     keys_of_file: where that file has other names, its keys that change each setting, with their
         values, by the path of the setting; unread_keys: its keys that change none, likewise
+    program: where that file has other names, the program that reads such files, whose defaults
+        its settings have
     """
 
     settings: Json
@@ -105,6 +107,7 @@ class ModelConfig:
     source: str = "config.json"
     keys_of_file: Mapping[str, Json] | None = None
     unread_keys: Json = field(default_factory=dict)
+    program: str = ""
 
     def __contains__(self, name: str) -> bool:
         """Whether the setting is present, even if it is null."""

@@ -26,9 +26,10 @@ GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
 SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_positions")
 # Of a form, beside its parameters.
 BESIDE = ("long_factors", "n_positions", "strength", "start")
-EXISTENCE = "existence"
-MOST_CHARACTERS = 2**18  # of settings as JSON
+OF_PROGRAM = ""  # Among keys.
+LAYERS = "layers"
 KINDS = ("rope_type", "type", "model_type")
+MOST_CHARACTERS = 2**18  # of settings as JSON
 # Words of schemes, which a config may repeat.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 Effects = Mapping[str, Json]
@@ -38,7 +39,8 @@ Effects = Mapping[str, Json]
 class Evidence:
     """What the keys of a file do.
 
-    keys: for each encoding, by its key, and each of its parameters, those that change it
+    keys: for each encoding, by its key, and each of its parameters, those that change it, and
+        ``OF_PROGRAM`` where a setting changes it that no key gives
     unread: keys that concern position, are not off, and change nothing, with their values
     has_refused: whether the file with another value of some key is refused, or has more keys than
         are tried, so that what they change is not known
@@ -71,23 +73,24 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
-    default_of = files.resolved.default_of(encoding.part) or None
+    of_class = files.resolved.default_of(encoding.part)
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
-            # Another value of a key may make another encoding.
-            named = own.get(name) or own.get(EXISTENCE, ())
-            if named or not found.has_refused:
-                origins[name] = Origin(named, None if named else default_of)
+            changing = own.get(name, ())
+            named = tuple(key for key in changing if key != OF_PROGRAM)
+            default_of = config.program if OF_PROGRAM in changing else of_class
+            # Settings from other names may change together alone.
+            if changing or not (found.has_refused or config.program):
+                origins[name] = Origin(named, None if named else default_of or None)
     if encoding.record.parameters.get(GIVEN):
         of_rule = (FREQUENCIES, "long_factors", "attention_factor")
-        changing = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
-        changing |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
-        of_others = {
-            key for name in ("base", "rotary_dim", "head_dim") for key in own.get(name, ())
-        }
-        if changing or not found.has_refused:
-            origins[GIVEN] = Origin(tuple(key for key in changing if key not in of_others), None)
+        changed = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
+        changed |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
+        others = ("base", "rotary_dim", "head_dim")
+        of_others = {OF_PROGRAM, *(key for name in others for key in own.get(name, ()))}
+        if changed or not found.has_refused:
+            origins[GIVEN] = Origin(tuple(key for key in changed if key not in of_others), None)
     return origins
 
 
@@ -116,11 +119,12 @@ def _evidence(given: str, where: str) -> Evidence:
     for path, value in tried:
         concerns, name = keys.concerns_position(path), keys.dotted(path)
         own = {name: value} if keys_of_file is None else keys_of_file.get(name, {})
+        sources = {} if value is None else own or {OF_PROGRAM: None}
         is_read, is_refused, differing = _changed(config, path, before)
         has_refused |= is_refused
         for key, parameter in differing:
             found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
-            found |= dict.fromkeys(own)
+            found |= dict.fromkeys(sources)
         if is_read or _is_of_class(settings, path):
             read |= own.keys()
         elif concerns and value and not (path[-1] in NAMING and _agrees(value, before or {})):
@@ -148,7 +152,7 @@ def _changed(
         is_read |= after != before
         differing = [] if after is None else list(_differing(before or {}, after))
         if path[-1] in KINDS:  # Another kind may be none that is known.
-            differing = [pair for pair in differing if pair[1] != EXISTENCE]
+            differing = [pair for pair in differing if pair[0] in (after or {})]
         if differing:
             return is_read, False, differing
         is_refused |= after is None
@@ -167,14 +171,17 @@ def effects(config: ModelConfig) -> Effects | None:
 
 
 def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
-    """Encodings, by their keys, with each parameter that differs; with ``EXISTENCE`` where the
-    encoding is no longer there.
+    """Encodings, by their keys, with each parameter that differs; where others are in the place of
+    one, those that differ in any of them.
     """
+    new = [parameters for key, parameters in after.items() if key not in before]
     for key, parameters in before.items():
-        if key not in after:
-            yield key, EXISTENCE
+        others = [after[key]] if key in after else new
         for name, value in parameters.items():
-            if name in after.get(key, {}) and after[key][name] != value:
+            values = [other[name] for other in others if name in other]
+            if name == LAYERS and len(values) > 1:  # Two encodings may share those of one.
+                values = [sorted({layer for of_one in values for layer in of_one or ()})]
+            if any(other != value for other in values):
                 yield key, name
 
 

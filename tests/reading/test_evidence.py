@@ -154,8 +154,9 @@ def test_of_more_keys_than_are_tried_nothing_is_said() -> None:
     [encoding] = found(files).values()
     assert encoding.origins == {}
     assert "Not understood" not in asked(files)
-    traced = keys.traced(many, lambda given: {"size": len(given)})
-    assert traced == {"size": len(many), "keys_of_file": {}, "unread_keys": {}}
+    traced = keys.traced(many, lambda given: {"size": len(given)}, "none")
+    of_file = {"keys_of_file": {}, "unread_keys": {}, "program": "none"}
+    assert traced == {"size": len(many), **of_file}
 
 
 def test_a_nested_config_that_nobody_knows_is_a_part_with_a_question() -> None:
@@ -395,11 +396,12 @@ def test_what_is_traced_names_the_keys_of_the_file() -> None:
     def read(given: Any) -> dict[str, Any]:
         return {"outer": {"size": given["dim"] * given["n"]}}
 
-    traced = keys.traced({"dim": 2, "n": 3, "rope_kind": "odd", "other": 1}, read)
+    traced = keys.traced({"dim": 2, "n": 3, "rope_kind": "odd", "other": 1}, read, "none")
     assert traced == {
         "outer": {"size": 6},
         "keys_of_file": {"outer.size": {"dim": 2, "n": 3}},
         "unread_keys": {"rope_kind": "odd"},
+        "program": "none",
     }
 
 

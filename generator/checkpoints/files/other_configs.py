@@ -107,7 +107,7 @@ def _of_meta(text: bytes, where: str) -> Json | None:
     whole = parse_config(text, where)
     if not {"dim", "n_layers", "n_heads"} <= _numbers(whole).keys():
         return None
-    return keys.traced(whole, _meta_or_mistral)
+    return keys.traced(whole, _meta_or_mistral, "the code of its maker")
 
 
 def _meta_or_mistral(whole: Json) -> Json:
@@ -236,7 +236,7 @@ def _of_open_clip(text: bytes, where: str) -> Json | None:
     """Of open_clip_config.json (open_clip/model.py of github.com/mlfoundations/open_clip); None for
     other towers than those of CLIP, as of timm or of transformers.
     """
-    return keys.traced(parse_config(text, where), _clip)
+    return keys.traced(parse_config(text, where), _clip, "open_clip")
 
 
 def _clip(whole: Json) -> Json | None:

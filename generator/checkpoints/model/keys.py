@@ -40,19 +40,21 @@ IN_ROPE = frozenset(
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*HEAD_DIM}
 MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.
-OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS) = ("keys_of_file", "unread_keys")
+OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS, PROGRAM) = ("keys_of_file", "unread_keys", "program")
 Path = tuple[str, ...]
 
 
-def traced(given: Json, read: Callable[[Json], Json | None]) -> Json | None:
+def traced(given: Json, read: Callable[[Json], Json | None], program: str) -> Json | None:
     """``read(given)``, with ``OF_FILE``, empty for more than ``MOST_TRIED`` keys; None where
     that is None.
+
+    program: which reads such files, and has defaults of its own
     """
     settings, own = read(given), list(leaves(given))
     if settings is None:
         return None
     if len(own) > MOST_TRIED:
-        return {**settings, KEYS_OF_FILE: {}, UNREAD_KEYS: {}}
+        return {**settings, KEYS_OF_FILE: {}, UNREAD_KEYS: {}, PROGRAM: program}
     before = dict(leaves(settings))
     by_setting: dict[str, dict[str, Any]] = {}
     unread = {}
@@ -67,7 +69,7 @@ def traced(given: Json, read: Callable[[Json], Json | None]) -> Json | None:
                 break
         if not is_read and concerns_position(path) and value:
             unread[name] = value
-    return {**settings, KEYS_OF_FILE: by_setting, UNREAD_KEYS: unread}
+    return {**settings, KEYS_OF_FILE: by_setting, UNREAD_KEYS: unread, PROGRAM: program}
 
 
 def leaves(settings: Json, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -101,7 +101,7 @@ def _settings(whole: Header, tensor: Callable[[str], Floats]) -> Json:
         for key, value in whole.settings.items()
         if key.startswith(f"{architecture}.") and not isinstance(value, Unread)
     }
-    return keys.traced(own, read_from) or {}
+    return keys.traced(own, read_from, "llama.cpp") or {}
 
 
 def of_model(file: WeightsFile, tensors: Mapping[str, Floats], model: Any) -> Mapping[str, Floats]:

@@ -114,6 +114,8 @@ PERIODS: Mapping[str, int] = MappingProxyType(
         "plamo3": 8,
     }
 )
+# The window of those that have one even where a file gives none (src/models/gemma2.cpp).
+WINDOWS: Mapping[str, int] = MappingProxyType({"gemma2": 4096})
 DENSE_FIRST = frozenset({"laguna"})
 # Pairs for time, height and width by turns.
 INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})
@@ -214,14 +216,6 @@ def _deepseek(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: AR
     )
 
 
-def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
-    """Only the larger model has windows, which are a default of the config class."""
-    n_layers = header.integer("exaone4.block_count")
-    if "sliding_window" in settings or n_layers is None:
-        return {}
-    return {"sliding_window": None, "layer_types": ["full_attention"] * min(n_layers, MOST_LAYERS)}
-
-
 def _granite(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """The setting that says whether a scaling was trained switches the rotation itself
     (src/models/granite.cpp).
@@ -304,7 +298,6 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "baichuan": _baichuan,
         "deci": _deci,
         "deepseek2": _deepseek,
-        "exaone4": _exaone_4,
         **dict.fromkeys(("granite", "granitemoe"), _granite),
         "granitehybrid": _granite_hybrid,
         "kimi-linear": _kinds("linear_attention", "full_attention"),

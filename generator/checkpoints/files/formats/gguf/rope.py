@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.gguf import architectures
 from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
+from generator.checkpoints.model.resolved import defaults
 from generator.encodings.rotations import STORED
 from generator.numerics.arrays import Floats
 
@@ -24,8 +25,9 @@ UNTURNED = 1e9  # A factor that leaves a pair without a rotation; 1e30 in Gemma 
 def rope_settings(
     header: Header, architecture: str, settings: Mapping[str, Any], tensor: Callable[[str], Floats]
 ) -> dict[str, Any]:
-    """``rope_parameters`` and what belongs to them; empty where the file says nothing of a
-    rotation.
+    """``rope_parameters`` and what belongs to them, with the defaults of llama.cpp for what the
+    file leaves out; empty for a family without a rotation, and for one that is not known and of
+    whose rotation the file says nothing.
 
     settings: sizes and model type as found so far
     """
@@ -34,7 +36,8 @@ def rope_settings(
         for key, value in header.settings.items()
         if key.startswith(f"{architecture}.rope.") and not isinstance(value, Unread)
     }
-    if not given and not {FACTORS, SHORT} & header.spans.keys():
+    is_said = bool(given or {FACTORS, SHORT} & header.spans.keys())
+    if not is_said and not defaults(settings["model_type"]).get("rope_parameters"):
         return {}
     share = _share(given, settings)
     if architecture in architectures.HALF_TURNED:
@@ -50,15 +53,9 @@ def rope_settings(
         else {}
     )
     local = _local(given, architecture, settings)
-    if architecture not in architectures.BY_KIND and local is None:
+    if local is None:
         return {"rope_parameters": rope, **top}
-    is_said = "freq_base" in given or architecture not in architectures.BY_KIND
-    full = {"full_attention": rope} if is_said else {}
-    return (
-        {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}}
-        if full or local
-        else {}
-    )
+    return {"rope_parameters": {"full_attention": rope, "sliding_attention": local}}
 
 
 def _local(
@@ -66,7 +63,9 @@ def _local(
 ) -> dict[str, Any] | None:
     """The rotation in layers with a window; None where it is that of the others, or not said."""
     base = given.get("freq_base_swa")
-    if (
+    if base is None and architecture in architectures.BY_KIND:
+        base = BASE
+    elif (
         base is None
         and architecture in architectures.UNSCALED_WINDOWS
         and settings.get("sliding_window")
