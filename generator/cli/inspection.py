@@ -59,7 +59,9 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
     if outcome.unmeasured:
         _show_unmeasured(terminal, outcome.unmeasured, titles)
     if not records and not outcome.unmeasured:
-        terminal.print(Text("\nNo position encoding found. Looked for:", HEADING))
+        # "None" is said only of what is understood.
+        found = "Nothing recognised" if outcome.unresolved else "No position encoding found"
+        terminal.print(Text(f"\n{found}. Looked for:", HEADING))
         for scheme in schemes:
             _paragraph(terminal, scheme.looked_for, Text("  · "))
 

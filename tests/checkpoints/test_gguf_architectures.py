@@ -238,3 +238,20 @@ def test_whole_images_are_seen_by_one_layer_in_so_many(tmp_path: Path) -> None:
         write(tmp_path / "x.gguf", "clip", {**kind, **given}, PATCHES)
         config = FolderFiles(Folder(tmp_path, "here"), "here").config
         assert config.settings["fullatt_block_indexes"] == whole
+
+
+@pytest.mark.parametrize("architecture", sorted(MODEL_ARCH_NAMES.values()))
+def test_what_a_file_leaves_out_is_of_llama_cpp(architecture: str, tmp_path: Path) -> None:
+    """Base 10,000 for each architecture that rotates (load_hparams in src/llama-model.cpp), and a
+    question on each that is not known.
+    """
+    sizes = {**SIZES, "embedding_length": 256, "attention.key_length": 64}
+    del sizes["rope.freq_base"]
+    write(tmp_path / "x.gguf", architecture, sizes)
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    found = look_closely(files)
+    rotations = [one for one in found.measured if one.scheme == "rotary"]
+    assert {one.form.base for one in rotations} <= {10_000.0}
+    origins = {one.origins["base"].default_of for one in rotations if "base" in one.origins}
+    assert origins <= {"llama.cpp"}
+    assert found.all or asked(files)

@@ -59,7 +59,8 @@ def completed(config: Settings) -> Settings:
     if inner["model_type"] not in CONFIG_MAPPING:
         rope = {**(inner.get("rope_scaling") or {}), "rope_theta": inner.get("rope_theta")}
         return {**inner, "rope_parameters": rope}
-    return {**inner, **CONFIG_MAPPING[inner["model_type"]].from_dict(dict(inner)).to_dict()}
+    whole = CONFIG_MAPPING[inner["model_type"]].from_dict(dict(inner)).to_dict()
+    return {**inner, **whole, **whole.get("text_config", {})}
 
 
 def general(config: Settings) -> Settings:

@@ -56,7 +56,7 @@ READ_BY_TRANSFORMERS: dict[str, Settings] = {
     "nemotron": {**ROTARY, "rope.dimension_count": 8},
     "gemma2": {**WIDE_HEADS, "attention.sliding_window": 32},
     "gemma3": {**WIDE_HEADS, "attention.sliding_window": 32},
-    "gpt-oss": ROTARY,
+    "gpt-oss": {**ROTARY, "attention.sliding_window": 32},
     "lfm2": {**ROTARY, "attention.head_count_kv": [0, 0, 2, 0, 0, 2]},
     "minimax-m2": {**WIDE_HEADS, "rope.dimension_count": 16},
 }

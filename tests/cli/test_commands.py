@@ -237,7 +237,7 @@ def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> Non
     assert done.exit_code == 0
     output = " ".join(done.output.split())
     assert output.startswith("nothing ? No weights were read")
-    assert "No position encoding found. Looked for:" in output
+    assert "Nothing recognised. Looked for:" in output
     assert all(scheme.looked_for in output for scheme in all_schemes())
 
 

@@ -21,6 +21,7 @@ from generator.encyclopedia.known_models import known_models
 from generator.reading import lint
 from generator.reading.evidence import look_closely
 from generator.reading.rules.base_and_context import first_negative
+from tests.gguf_files import write
 from tests.support import save_folder
 
 Settings = dict[str, Any]
@@ -340,9 +341,33 @@ def test_of_published_models_few_have_a_warning() -> None:
     assert len(warned) <= 2, warned
 
 
+@pytest.mark.parametrize(
+    ("architecture", "base", "level", "said"),
+    [("ernie4_5", None, "warning", "takes 10,000, as for every model; the config class of ernie4_5"
+      " in transformers has 500,000."),
+     # Of the layers that see all.
+     ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
+      " in transformers has 1,000,000."),
+     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every model."),
+     ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
+)  # fmt: skip
+def test_a_base_that_a_gguf_file_leaves_out(
+    architecture: str, base: float | None, level: str | None, said: str, tmp_path: Path
+) -> None:
+    sizes = {"block_count": 12, "embedding_length": 64, "attention.head_count": 4}
+    given = {"context_length": 256, "attention.sliding_window": 32, **sizes}
+    write(tmp_path / "x.gguf", architecture, given | ({"rope.freq_base": base} if base else {}))
+    files = FolderFiles(tmp_path, "own", Choice(name="x.gguf"))
+    of_base = [one for one in found(files) if one.rule == "missing-base"]
+    assert [one.level for one in of_base] == ([level] if level else [])
+    assert all(one.text.endswith(said) for one in of_base)
+
+
 def test_every_rule_has_its_words_and_a_case() -> None:
     tried = {rule for rule, *_ in CASES}
-    apart = {"lengths", "rows", "table-looks-untrained", "stored-frequencies-differ"}
+    apart = {
+        "lengths", "rows", "table-looks-untrained", "stored-frequencies-differ", "missing-base",
+    }  # fmt: skip
     assert {rule.key for rule in lint.all_rules()} == tried | apart
     for rule in lint.all_rules():
         assert all(kind in rule.wording for kind in rule.levels)

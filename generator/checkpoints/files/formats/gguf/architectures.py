@@ -114,8 +114,10 @@ PERIODS: Mapping[str, int] = MappingProxyType(
         "plamo3": 8,
     }
 )
-# The window of those that have one even where a file gives none (src/models/gemma2.cpp).
-WINDOWS: Mapping[str, int] = MappingProxyType({"gemma2": 4096})
+# The window where a file gives none, 0 for none; others of these need the setting (src/models).
+WINDOWS: Mapping[str, int] = MappingProxyType(
+    {"gemma2": 4096, **dict.fromkeys(("exaone4", "gemma3", "olmo2"), 0)}
+)
 DENSE_FIRST = frozenset({"laguna"})
 # Pairs for time, height and width by turns.
 INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})

@@ -104,9 +104,8 @@ def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str
         settings["layer_types"] = [
             "sliding_attention" if each else "full_attention" for each in slides
         ]
-        usual = architectures.WINDOWS.get(architecture)
-        window = positive(header.settings.get(f"{architecture}.{WINDOW}", usual))
-        settings["sliding_window"] = window if any(slides) else None
+    if architecture in architectures.WINDOWS and f"{architecture}.{WINDOW}" not in header.settings:
+        settings["sliding_window"] = architectures.WINDOWS[architecture] or None
     if header.settings.get(f"{architecture}.attention.causal") is False:
         settings["is_causal"] = False
     steepest = header.settings.get(f"{architecture}.attention.max_alibi_bias")
@@ -121,11 +120,13 @@ def _slides(header: Header, architecture: str, n_layers: int | None) -> list[boo
     pattern = header.settings.get(f"{architecture}.{WINDOW}_pattern", usual)
     if isinstance(pattern, tuple):
         return [bool(slides) for slides in pattern[:n_layers]]
-    window = header.settings.get(f"{architecture}.{WINDOW}", architectures.WINDOWS.get(architecture))
+    window = header.settings.get(
+        f"{architecture}.{WINDOW}", architectures.WINDOWS.get(architecture)
+    )
     layers = range(min(n_layers, architectures.MOST_LAYERS) if isinstance(n_layers, int) else 0)
-    if usual is not None and not positive(window):
+    if window == 0 and usual is not None:
         return [False for _ in layers]
-    if usual is None or type(pattern) is not int or pattern < 0:
+    if usual is None or not positive(window) or type(pattern) is not int or pattern < 0:
         return []
     full = 0 if architecture in architectures.DENSE_FIRST else pattern - 1
     return [pattern == 0 or layer % pattern != full for layer in layers]
