@@ -348,7 +348,8 @@ def test_of_published_models_few_have_a_warning() -> None:
      # Of the layers that see all.
      ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
       " in transformers has 1,000,000."),
-     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every model."),
+     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
+      " model."),
      ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
 )  # fmt: skip
 def test_a_base_that_a_gguf_file_leaves_out(
