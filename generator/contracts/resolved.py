@@ -12,7 +12,8 @@ class Stack:
 
     kind: encoder where positions see those after them; one config of encoder and decoder counts as
         a decoder
-    config: resolved; refused: why the family's config class rejects it, "" otherwise
+    config: resolved; refused: why the family's config class rejects it, "" otherwise; mended: the
+        settings whose type that class takes for another
     within: the families of the configs in which it is nested, the innermost last
     default_of: the config class whose defaults complete it, "" without one
     has_code: whether transformers or diffusers has the code of the family, or this atlas its
@@ -26,6 +27,7 @@ class Stack:
     modality: Modality
     config: ModelConfig
     refused: str = ""
+    mended: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     default_of: str = ""
     has_code: bool = False

@@ -117,6 +117,8 @@ def open_questions(
         yield TEXTS("no_config")
     for refused in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
         yield TEXTS("refused", source=files.config.source, reason=refused)
+    for name in dict.fromkeys(name for stack in stacks for name in stack.mended):
+        yield TEXTS("mended", source=files.config.source, name=name)
     families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):

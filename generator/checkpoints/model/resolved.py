@@ -1,13 +1,16 @@
 """A config.json as the config class of its family in transformers understands it."""
 
+import copy
 import json
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 MOST_SHOWN = 120  # characters of a refusal
+MOST_MENDED = 4  # settings of another type than the config class declares
+OF_TYPE = re.compile(r"Field '(\w+)' expected ")  # huggingface_hub.dataclasses
 WINDOW, WINDOWED = "sliding_window", "sliding_attention"
 NULLABLE = frozenset({WINDOW})  # Null overrides the default of the family.
 # Attributes that some config classes compute, and do not save.
@@ -39,17 +44,17 @@ OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
 
-def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str]:
-    """A config and its nested configs, completed by the family's config class, and why that class
-    rejects it, "" otherwise; unchanged where it does, and for a family that transformers does not
-    have.
+def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str, tuple[str, ...]]:
+    """A config and its nested configs, completed by the family's config class; why that class
+    rejects it, "" otherwise; and the settings whose type it takes for another. Unchanged where it
+    rejects it, and for a family that transformers does not have.
 
     A size under a name that the class does not know is kept, and no default takes its place under
     another name.
     """
-    settings, refused = _of_class(readable)
+    settings, refused, mended = _of_class(readable)
     if settings is None:
-        return readable, refused
+        return readable, refused, ()
     misread = {
         name
         for names in SIZES.values()
@@ -58,7 +63,7 @@ def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str]:
     }
     kept = {name: settings[name] for name in settings if name not in misread}
     kept |= _with_base(kept, readable)
-    return ModelConfig(_with_window(kept, readable.settings), readable.where), refused
+    return ModelConfig(_with_window(kept, readable.settings), readable.where), refused, mended
 
 
 def _with_base(resolved: Json, given: ModelConfig) -> Json:
@@ -123,25 +128,50 @@ def given(settings: Json) -> dict[str, Any]:
     return found
 
 
-def _of_class(readable: ModelConfig) -> tuple[Json | None, str]:
-    """The settings as the config class gives them, or None with the reason why it refuses them, ""
-    for an unknown family.
+def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]:
+    """The settings as the config class gives them, with those whose type was mended, or None with
+    the reason why it refuses them, "" for an unknown family.
     """
     family = readable.text("model_type")
     if family is None or not is_known(family):
-        return None, ""
-    # A copy, since config classes change what they are made from.
+        return None, "", ()
     settings = json.loads(json.dumps(given(readable.settings), sort_keys=True, default=str))
     if any(size > MOST_LAYERS for size in _depths(settings)):
-        return None, f"more than {MOST_LAYERS:,} layers"
-    try:
-        with quietly():
-            # Not by from_dict, which writes each config as text for a log, and for two families
-            # needs timm.
-            return _settings(config_classes()[family](**settings)), ""
-    # Config classes validate in many ways, and raise exceptions of any class.
-    except Exception as error:  # noqa: BLE001
-        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
+        return None, f"more than {MOST_LAYERS:,} layers", ()
+    refused, mended = "", list[str]()
+    while len(mended) <= MOST_MENDED:
+        try:
+            with quietly():
+                # Not by from_dict, which writes each config as text for a log, and for two families
+                # needs timm; of a copy, since config classes change what they are made from.
+                config = config_classes()[family](**copy.deepcopy(settings))
+                return _settings(config), "", tuple(mended)
+        # Config classes validate in many ways, and raise exceptions of any class.
+        except Exception as error:  # noqa: BLE001
+            reason = " ".join(str(error).split())[:MOST_SHOWN]
+            refused = refused or f"{type(error).__name__}: {reason}"
+            path, value = _of_its_type(settings, str(error))
+            if not path:
+                break
+            settings = dict(keys.with_value(settings, path, value))
+            mended.append(keys.dotted(path))
+    return None, refused, ()
+
+
+def _of_its_type(settings: Json, refusal: str) -> tuple[keys.Path, Any]:
+    """The path of the setting that a config class rejects for its type, and its value as another: a
+    whole number as a float or the other way round, false as null; no path for any other refusal.
+    """
+    field = OF_TYPE.search(refusal)
+    for path, value in keys.leaves(settings):
+        if field is not None and path[-1] == field[1]:
+            if value is False:
+                return path, None
+            if type(value) is int:
+                return path, float(value)
+            if isinstance(value, float) and value.is_integer():
+                return path, int(value)
+    return (), None
 
 
 @contextmanager

@@ -174,8 +174,8 @@ MODALITIES: Mapping[str, tuple[Holds, Modality | None]] = {
 def resolved(config: ModelConfig) -> Resolved:
     """What ``config`` says, as the code of its family understands it."""
     readable = translated(config)
-    whole, refused = completed_by_class(readable)
-    level = [_stack(whole, "decoder", "text", refused)]
+    whole, refused, mended = completed_by_class(readable)
+    level = [replace(_stack(whole, "decoder", "text", refused), mended=mended)]
     stacks = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
@@ -224,8 +224,8 @@ def _nested(outer: Stack) -> list[Stack]:
         is_other = (outer.config.family, name) in OTHER_SENSES
         section = None if is_off or is_other else outer.config.section(name)
         if section is not None:
-            config, refused = (
-                (section, "") if is_resolved else completed_by_class(translated(section))
+            config, refused, mended = (
+                (section, "", ()) if is_resolved else completed_by_class(translated(section))
             )
             if name in DECODERS:  # Settings that its config leaves out.
                 window = outer.config.count(LOCAL_WINDOW)
@@ -236,6 +236,7 @@ def _nested(outer: Stack) -> list[Stack]:
             nested.append(
                 replace(
                     _stack(config, *titles, refused),
+                    mended=mended,
                     within=(*outer.within, outer.config.family),
                 )
             )
