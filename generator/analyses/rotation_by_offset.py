@@ -114,16 +114,16 @@ def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> F
     spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
     text = WORDING("turn", turns=turns, n_pairs=lengths.size, limit=limit, reach=form.reach)
     weight = 0.4 if turns == lengths.size else 0.6
-    metric = (limit,) if limit in {"context", "sliding"} else ()
+    metric = {"shown": ("context",), "context": (limit,), "sliding": (limit,)}.get(limit, ())
     return Finding(text, ("full_turns", "pairs", "full_share", *metric), weight, spots=spots)
 
 
 def _limit(form: Rotation) -> str:
-    """What limits the positions in which a pair may turn: the metric that holds their number, or
-    texts, since longer ones have other frequencies.
+    """What limits the positions in which a pair may turn: context or window, texts, since longer
+    ones have other frequencies, or what is shown of an unknown length.
     """
     if form.reach == form.n_positions:
-        return "context"
+        return "context" if form.is_length_known else "shown"
     return "sliding" if form.reach == form.window else "texts"
 
 

@@ -39,6 +39,7 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
             "n_ctx",
             "seq_length",
             "max_seq_len",
+            "model_max_length",
         ),
         "vocab_size": ("vocab_size",),
     }

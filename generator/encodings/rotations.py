@@ -65,6 +65,7 @@ class Rotation(Form):
     window: positions visible to one side in these layers, the query's included; None for the whole
         context
     rescaled: frequencies (n_pairs,) and attention factor, computed by transformers beforehand
+    is_length_known: whether the model takes ``n_positions``; otherwise so many are shown
     """
 
     base: float
@@ -75,6 +76,7 @@ class Rotation(Form):
     step: float = 1.0
     window: int | None = None
     rescaled: tuple[Floats, float] | None = None
+    is_length_known: bool = True
     noun = "a rotation"
     acts_in = "queries and keys"
     quantity = "mean cosine of the angles"

@@ -29,7 +29,7 @@ from generator.schemes.rotary.families import (
     SECTIONS_OF_CODE,
 )
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
-from generator.schemes.rotary.stored import alone, compared
+from generator.schemes.rotary.stored import UNKNOWN_LENGTH, alone, compared
 
 WORDING = Wording("schemes/rotary.md.jinja")
 SETTINGS = (
@@ -155,9 +155,10 @@ def _form(rotated: RotatedLayers) -> Rotation:
     return Rotation(
         positive(base, f"{config.where}: rope_theta"),
         *_sizes(rotated),
-        config.size("n_positions") or 2048,
+        config.size("n_positions") or UNKNOWN_LENGTH,
         _scaling(rotated),
         window=rotated.window,
+        is_length_known=config.size("n_positions") is not None,
     )
 
 

@@ -34,7 +34,10 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
     if stored is None or base is None:
         return []
     n_pairs = len(stored.frequencies)
-    form = Rotation(base, 2 * n_pairs, 2 * n_pairs, stored.n_positions or UNKNOWN_LENGTH)
+    length, size = stored.n_positions, 2 * n_pairs
+    form = Rotation(
+        base, size, size, length or UNKNOWN_LENGTH, is_length_known=length is not None
+    )
     note = WORDING(
         "stored_alone",
         n_pairs=n_pairs,
