@@ -10,7 +10,7 @@ from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
-from generator.contracts import Claimed, Encoding, Files, Scheme
+from generator.contracts import Claimed, Encoding, Files, Scheme, Stack
 from generator.contracts.model_config import UNKNOWN
 from generator.contracts.wording import Wording
 from generator.encodings import Form
@@ -106,6 +106,14 @@ def _n_axes(files: Files, name: str) -> int:
     return sum(size > 1 for size in files.tensors[name].shape)
 
 
+def _of_classes(stacks: Sequence[Stack], source: str) -> Iterator[str]:
+    """What config classes reject, and what they take for another type."""
+    for reason in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
+        yield TEXTS("refused", source=source, reason=reason)
+    for name in dict.fromkeys(name for stack in stacks for name in stack.mended):
+        yield TEXTS("mended", source=source, name=name)
+
+
 def open_questions(
     files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]
 ) -> Iterator[str]:
@@ -115,10 +123,7 @@ def open_questions(
     config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield TEXTS("no_config")
-    for refused in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
-        yield TEXTS("refused", source=files.config.source, reason=refused)
-    for name in dict.fromkeys(name for stack in stacks for name in stack.mended):
-        yield TEXTS("mended", source=files.config.source, name=name)
+    yield from _of_classes(stacks, config.source)
     families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):

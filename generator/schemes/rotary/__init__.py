@@ -28,7 +28,13 @@ from generator.schemes.rotary.families import (
     ROTATED_PARTS,
     SECTIONS_OF_CODE,
 )
-from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
+from generator.schemes.rotary.layers import (
+    LOCAL_BASES,
+    RotatedLayers,
+    has_null_base,
+    rope_of,
+    rotated_layers,
+)
 from generator.schemes.rotary.stored import UNKNOWN_LENGTH, alone, compared
 
 WORDING = Wording("schemes/rotary.md.jinja")
@@ -47,6 +53,7 @@ SWITCHES = (
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 MOST_COMPONENTS = 2**16
+NULL_FOR_NONE = frozenset({"olmo_hybrid"})  # A base of null stands for no rotation.
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: tuple[Mixer, ...] = ("recurrent", "convolution", "fourier", "none")
 
@@ -78,6 +85,11 @@ def asks(files: Files) -> Iterator[str]:
     errors: RowError when a setting of the rotation is missing or invalid
     """
     if files.config.settings and files.config.family not in ROTATED:
+        for stack in files.resolved.stacks:
+            config = stack.config
+            is_null = _rotates(config) and has_null_base(config.rope, config)
+            if is_null and config.family not in NULL_FOR_NONE:
+                yield WORDING("null_base", source=files.config.source)
         for _, rotated in _rotations(files):
             form = _form(rotated)
             if not form.is_of_known_kind:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generator.checkpoints.model.layers import FULL, SLIDING
+from generator.checkpoints.model.resolved import OTHER_BASES
 from generator.checkpoints.model.stacks import has_code
 from generator.contracts import Layer, ModelConfig, Stack
 from generator.contracts.model_config import whole
@@ -105,10 +106,20 @@ def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> M
     if layer.index < len(bases):
         return config.rope.updated({"rope_theta": bases[layer.index]})
     rope = _by_type(config, layer.type)
+    if rope is not None and has_null_base(rope, config):
+        return None
     scaled = config.listed("rope_scaling_layers")
     if rope is not None and scaled and layer.index not in scaled:
         return replace(rope, settings={name: rope.value(name) for name in SCALES if name in rope})
     return rope
+
+
+def has_null_base(rope: ModelConfig, config: ModelConfig) -> bool:
+    """Whether the base is null, which stands for no rotation (modeling_olmo_hybrid.py of
+    transformers) or for a file that no code reads.
+    """
+    names = ("rope_theta", *OTHER_BASES, *LOCAL_BASES)
+    return "rope_theta" in rope and rope.value("rope_theta") is None and not config.first(*names)
 
 
 def _is_flagged(config: ModelConfig, layer: Layer) -> bool:

@@ -35,9 +35,7 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         return []
     n_pairs = len(stored.frequencies)
     length, size = stored.n_positions, 2 * n_pairs
-    form = Rotation(
-        base, size, size, length or UNKNOWN_LENGTH, is_length_known=length is not None
-    )
+    form = Rotation(base, size, size, length or UNKNOWN_LENGTH, is_length_known=length is not None)
     note = WORDING(
         "stored_alone",
         n_pairs=n_pairs,
