@@ -255,3 +255,14 @@ def test_what_a_file_leaves_out_is_of_llama_cpp(architecture: str, tmp_path: Pat
     origins = {one.origins["base"].default_of for one in rotations if "base" in one.origins}
     assert origins <= {"llama.cpp"}
     assert found.all or asked(files)
+
+
+def test_heads_of_a_drafter_of_gemma_4_are_of_two_sizes(tmp_path: Path) -> None:
+    """``n_embd_head_k_swa`` in src/llama-hparams.cpp."""
+    own = {"attention.key_length": 32, "attention.key_length_swa": 16, "rope.freq_base_swa": 1e4}
+    pattern = {**WINDOW, PATTERN: [True, True, True, False] * 2}
+    found = rotations(files_of(tmp_path, "gemma4-assistant", {**own, **pattern}))
+    assert {part: one.form.head_dim for part, one in found.items()} == {
+        "sliding attention": 16,
+        "full attention": 32,
+    }

@@ -27,7 +27,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "gemma-embedding": "gemma3_text",
         "gemma3": "gemma3_text",
         "gemma3n": "gemma3n_text",
-        "gemma4": "gemma4_text",
+        **dict.fromkeys(("gemma4", "gemma4-assistant"), "gemma4_text"),
         "glm-dsa": "glm_moe_dsa",
         "glm4moe": "glm4_moe",
         "gpt-oss": "gpt_oss",
@@ -78,10 +78,13 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
         **{architecture: {"attention.key_length": ()} for architecture in (*LATENT, "falcon")},
         "t5": {"attention.key_length": ("d_kv",), "decoder_block_count": ("num_decoder_layers",)},
         "t5encoder": {"attention.key_length": ("d_kv",)},
-        "gemma4": {
-            "attention.key_length": ("global_head_dim",),
-            "attention.key_length_swa": ("head_dim",),
-        },
+        **dict.fromkeys(
+            ("gemma4", "gemma4-assistant"),
+            {
+                "attention.key_length": ("global_head_dim",),
+                "attention.key_length_swa": ("head_dim",),
+            },
+        ),
         "mamba2": {
             "ssm.time_step_rank": ("num_heads",),
             "ssm.state_size": ("state_size",),
@@ -95,7 +98,9 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 # Full and sliding layers have settings of the rotation each; a file that gives a base for the
 # former alone leaves the other to the code.
-BY_KIND = frozenset({"gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert"})
+BY_KIND = frozenset(
+    {"gemma3", "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "modern-bert"}
+)
 # Layers with a window, if there are any, are not scaled; their base where a file gives none, None
 # for that of the other layers (load_arch_hparams in src/models).
 UNSCALED_WINDOWS: Mapping[str, float | None] = MappingProxyType(
