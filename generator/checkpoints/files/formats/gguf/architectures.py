@@ -78,13 +78,13 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
         **{architecture: {"attention.key_length": ()} for architecture in (*LATENT, "falcon")},
         "t5": {"attention.key_length": ("d_kv",), "decoder_block_count": ("num_decoder_layers",)},
         "t5encoder": {"attention.key_length": ("d_kv",)},
-        **dict.fromkeys(
-            ("gemma4", "gemma4-assistant"),
-            {
+        **{
+            architecture: {
                 "attention.key_length": ("global_head_dim",),
                 "attention.key_length_swa": ("head_dim",),
-            },
-        ),
+            }
+            for architecture in ("gemma4", "gemma4-assistant")
+        },
         "mamba2": {
             "ssm.time_step_rank": ("num_heads",),
             "ssm.state_size": ("state_size",),
