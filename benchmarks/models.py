@@ -130,8 +130,8 @@ def types() -> list[str]:
     return sorted(CONFIG_MAPPING.keys())
 
 
-def build(case: Case) -> Any:
-    """The model of a case, on the meta device.
+def build(case: Case, *, is_whole: bool = False) -> Any:
+    """The model of a case, on the meta device, with few of its layers unless ``is_whole``.
 
     errors: any that its code raises; LookupError when transformers has no model for this type
     """
@@ -139,7 +139,7 @@ def build(case: Case) -> Any:
 
     with warnings.catch_warnings(), torch.device("meta"):
         warnings.simplefilter("ignore")
-        config = _config(case)
+        config = _config(case, is_whole=is_whole)
         problem: Exception = LookupError("transformers has no model for it")
         for candidate in classes(case.type, type(config)):
             try:
@@ -149,12 +149,12 @@ def build(case: Case) -> Any:
         raise problem
 
 
-def _config(case: Case) -> Any:
+def _config(case: Case, *, is_whole: bool) -> Any:
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
     sections = [value for value in vars(config).values() if hasattr(value, "to_dict")]
-    for nested in [config, *sections]:
+    for nested in [] if is_whole else [config, *sections]:
         if "layer_types" not in vars(nested):  # Its length has to equal the number of layers.
             _shorten(nested)
     return config

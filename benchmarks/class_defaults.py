@@ -1,0 +1,180 @@
+"""What a config.json says that gives nothing but the defaults of a class of transformers, against
+the modules that this class makes of it, on torch's meta device.
+
+`python -m benchmarks.class_defaults` takes every model type, or those that it is given, and prints
+a line for each that differs.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks import models, oracle
+from benchmarks.coverage import BESIDE, KINDS
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Encoding
+from generator.encodings import Form, PositionTable, Rotation
+from generator.errors import RowError
+from generator.reading.find import look
+
+SECONDS = 60
+DIGITS = 4  # of a frequency, and more than bfloat16 has
+MOST_SHOWN = 3  # of what differs
+FREQUENCIES = ("inv_freq", "freqs")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What both sides say.
+
+    kinds: of encoding; frequencies: radians per position, rounded, of all rotations
+    rows: of tables that are trained; windows: size, in positions with the query, and number of
+        layers
+    is_complete: whether what is not among them is not there
+    """
+
+    kinds: frozenset[str]
+    frequencies: frozenset[float]
+    rows: frozenset[int]
+    windows: frozenset[tuple[int, int]]
+    is_complete: bool = True
+
+    def differences(self, other: "Facts") -> Iterator[str]:
+        """What differs, with this side's before the other's."""
+        for name in ("kinds", "rows", "windows", "frequencies"):
+            mine, theirs = (getattr(one, name) for one in (self, other))
+            if name in ("frequencies", "windows") and not theirs:
+                continue  # Some models compute them as they run.
+            if wrong := mine ^ theirs if self.is_complete else mine - theirs:
+                shown = (sorted(wrong & one)[-MOST_SHOWN:] for one in (mine, theirs))
+                yield f"{name} {' ≠ '.join(map(str, shown))}"
+
+
+def of_modules(model: Any) -> Facts:
+    """What its modules show."""
+    windows = Counter(size for module in model.modules() if (size := _window(module)))
+    rows = {
+        _length(parameter.shape)
+        for path, module in model.named_modules()
+        for name, parameter in module.named_parameters(prefix=path, recurse=False)
+        if parameter.requires_grad and parameter.ndim > 1 and _is_table(name)
+    }
+    frequencies = frozenset(_rounded(_frequencies(model)))
+    return Facts(oracle.kinds(model), frequencies, frozenset(rows), frozenset(windows.items()))
+
+
+def _window(module: Any) -> int:
+    """That of a module of attention, 0 without one; some classes look for it in the config."""
+    is_one = type(module).__name__.endswith("Attention") and getattr(module, "is_sliding", True)
+    if not is_one or "full" in str(getattr(module, "layer_type", "")):
+        return 0
+    asks = "self.config.sliding_window" in (source := oracle._source(type(module)))
+    asks = asks or 'getattr(self.config, "sliding_window"' in source
+    return getattr(module, "sliding_window", None) or (asks and module.config.sliding_window) or 0
+
+
+def _length(shape: Sequence[int]) -> int:
+    """Positions of a table, which some have behind an axis of one."""
+    return next((size for size in shape if size > 1), 1)
+
+
+def _is_table(name: str) -> bool:
+    kind = next((kind for kind, pattern in oracle.PARAMETERS if pattern.search(name)), None)
+    return kind == "table" and not oracle.NOT_POSITIONS.search(name)
+
+
+def _frequencies(model: Any) -> Iterator[float]:
+    """Those in the buffers of rotations, which a model computes as it does after loading."""
+    import torch
+    from transformers import PreTrainedModel
+
+    owners = {path: one for path, one in model.named_modules() if isinstance(one, PreTrainedModel)}
+    _, rotation = oracle.CLASSES[0]
+    for path, module in model.named_modules():
+        if not rotation.search(type(module).__name__):
+            continue  # That of relative positions has a sinusoid by such frequencies.
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            if not name.endswith(FREQUENCIES) or "original" in name or buffer is None:
+                continue
+            near = max((one for one in owners if path.startswith(one)), key=len)
+            setattr(module, name, torch.zeros(buffer.shape))
+            owners[near]._init_weights(module)
+            yield from np.abs(getattr(module, name).double().numpy()).ravel().tolist()
+
+
+def _rounded(values: Iterator[float]) -> Iterator[float]:
+    for value in values:
+        if value:
+            yield float(f"{value:.{DIGITS}g}")
+
+
+def of_config(settings: Mapping[str, Any]) -> Facts:
+    """What the atlas reads in a config.json alone.
+
+    errors: RowError
+    """
+    files = ConfigAlone(dict(settings), "config")
+    found = look(files)
+    forms = [encoding.form for encoding in found.all]
+    turned = (value for form in forms if isinstance(form, Rotation) for value in form.frequencies)
+    windows = Counter(
+        layer.before + 1
+        for layer in layer_map(files, found.all, is_complete=found.is_complete)
+        if "sliding" in layer.mixers and layer.before is not None
+    )
+    rows = {rows for encoding in found.all if (rows := _rows(encoding))}
+    kinds = frozenset(KINDS.get(one.scheme, one.scheme) for one in found.all) - BESIDE
+    frequencies = frozenset(_rounded(map(float, turned)))
+    sizes = frozenset(windows.items())
+    return Facts(kinds, frequencies, frozenset(rows), sizes, found.is_complete)
+
+
+def _rows(encoding: Encoding[Form]) -> int:
+    is_trained = isinstance(encoding.form, PositionTable) and encoding.provenance.tensor
+    return _length(encoding.provenance.shape) if is_trained else 0
+
+
+def compare(type_: str) -> list[str]:
+    """What differs, or why it could not be compared."""
+    from transformers import CONFIG_MAPPING
+
+    try:
+        with models.limit(SECONDS):
+            config = CONFIG_MAPPING[type_](**models.NEEDED.get(type_, {}))
+            settings = json.loads(json.dumps(config.to_dict(), default=str))
+            theirs = of_modules(models.build(models.Case(type_), is_whole=True))
+    # Some of the 800 types need other libraries, or a special config.
+    except Exception as error:  # noqa: BLE001
+        return [f"not built: {type(error).__name__}: {' '.join(str(error).split())[:90]}"]
+    try:
+        with models.limit(SECONDS):
+            return list(of_config(settings).differences(theirs))
+    except (RowError, MemoryError, models.TooLongError) as error:
+        return [f"the atlas says: {' '.join(str(error).split())[:110]}"]
+
+
+def main() -> int:
+    """Compare all types, or those named."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    logging.disable(logging.ERROR)
+    n_same = 0
+    names = sys.argv[1:] or models.types()
+    for name in names:
+        found = compare(name)
+        n_same += not found
+        sys.stdout.writelines(f"{name}: {difference}\n" for difference in found)
+        sys.stdout.flush()
+    sys.stdout.write(f"{n_same} of {len(names)} types agree\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
