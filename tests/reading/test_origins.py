@@ -98,7 +98,9 @@ def sizes(given: Mapping[str, Any]) -> set[int]:
     whole |= {sum(parts), *parts, *(part + 32 for part in parts)}  # MiniCPM 3 has lists of 16.
     shares = [value for value in at.values() if isinstance(value, float) and value <= 1]
     halved = [0.5] if "kv_channels" in at else []  # modeling_chatglm.py.
-    return whole | {int(one * share) for one in whole for share in (*shares, *halved)}
+    # Of an image: a half for rows and columns each, or a third for time beside them, in pairs.
+    of_axes = {one // 2 for one in whole} | {one // 6 * 2 for one in whole}
+    return whole | of_axes | {int(one * share) for one in whole for share in (*shares, *halved)}
 
 
 def origins(model: KnownModel) -> Sequence[tuple[Encoding[Any], str, Origin]]:

@@ -22,6 +22,8 @@ from generator.schemes.rotary.families import (
     ALWAYS,
     CODE_NOTES,
     FACTORS,
+    INDEX_HEADS,
+    INDEXERS,
     OF_IMAGES,
     ONLY_WITH,
     OWN_SPLITS,
@@ -204,6 +206,7 @@ def _encoding(
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
+    notes += _indexer_note(rotated, form)
     if config.family in CODE_NOTES:
         notes.append(WORDING(CODE_NOTES[config.family]))
     parts = {layer.part for layer in rotated.layers}
@@ -327,6 +330,18 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
         return WORDING("base_grows_beyond", n_positions=form.n_positions)
     larger = yarn_magnitude(form.scaling) if config.value(ROTATED_PART) else None
     return "" if larger is None else WORDING("logits_multiplied", factor=larger)
+
+
+def _indexer_note(rotated: RotatedLayers, form: Rotation) -> Iterator[str]:
+    """Note on the indexer of sparse layers with this rotation, where its code is known."""
+    config = rotated.config
+    size = next((size for name in INDEX_HEADS if (size := config.count(name))), None)
+    is_sparse = any("sparse" in layer.mixers for layer in rotated.layers)
+    if size is not None and is_sparse and config.family in INDEXERS:
+        of_attention, own = INDEXERS[config.family]
+        turned = min(form.rotary_dim, size)
+        values = {"own": own, "base": form.base, "turned": turned, "size": size}
+        yield WORDING("indexer", is_other=own != of_attention, **values)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
