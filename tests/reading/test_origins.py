@@ -2,7 +2,6 @@
 it when it alone is changed.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,8 +41,8 @@ def shown(encoding: Encoding[Any], name: str) -> str:
     return repr((form.attention_factor, [one is not None and [*map(float, one)] for one in lists]))
 
 
-def numbers(settings: Mapping[str, Any], scheme: str, name: str) -> Counter[str] | None:
-    """That number of every encoding of a scheme; None for settings that are refused."""
+def numbers(settings: Mapping[str, Any], scheme: str, name: str) -> dict[str, str] | None:
+    """That number of every encoding of a scheme, by its key; None for settings that are refused."""
     files = ConfigAlone(settings, "own")
     try:
         found = find(files)
@@ -51,19 +50,23 @@ def numbers(settings: Mapping[str, Any], scheme: str, name: str) -> Counter[str]
         return None
     if any(stack.refused for stack in files.resolved.stacks):
         return None
-    return Counter(shown(one, name) for one in found if one.scheme == scheme)
+    return {one.key: shown(one, name) for one in found if one.scheme == scheme}
 
 
-def moved(settings: Mapping[str, Any], path: keys.Path, scheme: str, name: str) -> bool | None:
-    """Whether some other value at a path makes another number, or none for a scaling; None where
-    all are refused.
+def moved(model: KnownModel, path: keys.Path, one: Encoding[Any], name: str) -> bool | None:
+    """Whether some other value at a path makes another number of an encoding, or of those in its
+    place, or no scaling; None where all are refused.
     """
-    before = numbers(settings, scheme, name) or Counter()
-    others = keys.others(keys.at(settings, path))
-    after = [numbers(keys.with_value(settings, path, other), scheme, name) for other in others]
-    read = [one for one in after if one is not None]
-    has_new = any(one - before or (name == "scaling" and one != before) for one in read)
-    return has_new if read else None
+    others, before = keys.others(keys.at(model.settings, path)), shown(one, name)
+    changed = (keys.with_value(model.settings, path, other) for other in others)
+    every = (numbers(settings, one.scheme, name) for settings in changed)
+    read = [after for after in every if after is not None]
+    in_place = [[after[one.key]] if one.key in after else [*after.values()] for after in read]
+    is_new = (
+        any(number != before for number in after) or (name == "scaling" and not after)
+        for after in in_place
+    )
+    return any(is_new) if read else None
 
 
 def gives(name: str, value: Any, given: Mapping[str, Any]) -> bool:
@@ -123,7 +126,7 @@ def faults(model: KnownModel) -> list[str]:
         elif given and not gives(name, one.record.parameters[name], given):
             found.append(f"{what}: does not give {one.record.parameters[name]}")
         for key in given:
-            has_moved = moved(settings, paths[key], one.scheme, name)
+            has_moved = moved(model, paths[key], one, name)
             if not has_moved and (has_moved is False or paths[key][-1] not in WITH_ANOTHER):
                 found.append(f"{what}: {key} moves nothing")
         others = [path for path in paths.values() if not origin.keys and origin.default_of]
@@ -132,7 +135,7 @@ def faults(model: KnownModel) -> list[str]:
             for path in others
             if IRRELEVANT.isdisjoint(path) and path[-1] not in OF_FAMILY
             and keys.at(settings, path) is not None
-            and moved(settings, path, one.scheme, name)
+            and moved(model, path, one, name)
         ]  # fmt: skip
     return found
 
