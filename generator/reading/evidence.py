@@ -191,7 +191,7 @@ def _has_defaults(before: Effects, credited: Credited) -> bool:
 
 
 @dataclass(frozen=True)
-class Change:
+class Effect:
     """What another value of a key changes, the first that changes anything.
 
     is_refused: whether none does and one is refused
@@ -205,7 +205,7 @@ class Change:
     rejected: Differing = ()
 
 
-def _changed(config: ModelConfig, path: keys.Path, before: Effects | None) -> Change:
+def _changed(config: ModelConfig, path: keys.Path, before: Effects | None) -> Effect:
     is_read, is_refused, rejected = False, False, list[tuple[str, str]]()
     for other in keys.others(keys.at(config.settings, path)):
         after = effects(config.updated(keys.with_value(config.settings, path, other)))
@@ -215,8 +215,8 @@ def _changed(config: ModelConfig, path: keys.Path, before: Effects | None) -> Ch
         if _n_rejected(after or {}) > _n_rejected(before or {}):
             rejected = rejected or differing
         elif differing:
-            return Change(is_read, is_refused=False, differing=differing)
-    return Change(is_read, is_refused, (), rejected)
+            return Effect(is_read, is_refused=False, differing=differing)
+    return Effect(is_read, is_refused, (), rejected)
 
 
 def effects(config: ModelConfig) -> Effects | None:
@@ -241,41 +241,46 @@ def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
     """Encodings, by their keys, with each parameter that differs, and with ``EXISTENCE`` those in
     whose place is none.
     """
-    new = [key for key in after if key not in before]
-    pairs = _pairs(before, after)
+    places = _places(before, after)
     for key, parameters in before.items():
-        other = after.get(pairs.get(key, key))
-        if other is None:
-            yield key, EXISTENCE
-            continue
-        changed = {name for name, value in parameters.items() if other.get(name, value) != value}
+        others = [after[each] for each in places.get(key, [key])]
+        changed = {} if others else {EXISTENCE: None}
+        for name, value in parameters.items():
+            values = [other[name] for other in others if name in other]
+            if name == LAYERS and len(values) > 1:  # Two encodings may share those of one.
+                values = [sorted({layer for of_one in values for layer in of_one or ()})]
+            if any(other != value for other in values):
+                changed[name] = None
         if not key and before.keys() != after.keys():  # Names of encodings differ.
-            changed = {LAYERS} if _bare(parameters[LAYERS]) != _bare(other[LAYERS]) else set()
-        elif len(new) > len(pairs):  # Two encodings may share the layers of one.
-            shared = {layer for each in new for layer in after[each].get(LAYERS) or ()}
-            changed -= {LAYERS} if sorted(shared) == [*(parameters.get(LAYERS) or ())] else set()
+            is_same = _bare(parameters[LAYERS]) == _bare(after[key][LAYERS])
+            changed = {} if is_same else {LAYERS: None}
         yield from ((key, name) for name in changed)
 
 
-def _pairs(before: Effects, after: Effects) -> dict[str, str]:
-    """Of each encoding that is there no more, the one of the same scheme that is in its place: that
-    which differs least, for no other.
+def _places(before: Effects, after: Effects) -> dict[str, list[str]]:
+    """What is in the place of each encoding that is there no more: all others of the same scheme
+    where there are more than before, or that which differs least, for no other.
     """
     gone, new = (
         [key for key in one if key not in other]
         for one, other in ((before, after), (after, before))
     )
+    candidates = {
+        old: [key for key in new if before[old]["scheme"] == after[key]["scheme"]] for old in gone
+    }
     by_difference = sorted(
         (sum(before[old].get(name) != value for name, value in after[key].items()), old, key)
         for old in gone
-        for key in new
-        if before[old]["scheme"] == after[key]["scheme"]
+        for key in candidates[old]
     )
     pairs: dict[str, str] = {}
     for _, old, key in by_difference:
         if old not in pairs and key not in pairs.values():
             pairs[old] = key
-    return pairs
+    is_split = len(new) > len(gone)
+    return {
+        old: candidates[old] if is_split else [pairs[old]] if old in pairs else [] for old in gone
+    }
 
 
 def _bare(layers: Sequence[Layer]) -> list[Layer]:

@@ -41,14 +41,20 @@ def shown(encoding: Encoding[Any], name: str) -> str:
     return repr((form.attention_factor, [one is not None and [*map(float, one)] for one in lists]))
 
 
-def numbers(settings: Mapping[str, Any], scheme: str, name: str) -> dict[str, str] | None:
+def n_refused(files: ConfigAlone) -> int:
+    return sum(bool(stack.refused) for stack in files.resolved.stacks)
+
+
+def numbers(
+    settings: Mapping[str, Any], scheme: str, name: str, most_refused: int
+) -> dict[str, str] | None:
     """That number of every encoding of a scheme, by its key; None for settings that are refused."""
     files = ConfigAlone(settings, "own")
     try:
         found = find(files)
     except RowError:
         return None
-    if any(stack.refused for stack in files.resolved.stacks):
+    if n_refused(files) > most_refused:
         return None
     return {one.key: shown(one, name) for one in found if one.scheme == scheme}
 
@@ -59,9 +65,14 @@ def moved(model: KnownModel, path: keys.Path, one: Encoding[Any], name: str) -> 
     """
     others, before = keys.others(keys.at(model.settings, path)), shown(one, name)
     changed = (keys.with_value(model.settings, path, other) for other in others)
-    every = (numbers(settings, one.scheme, name) for settings in changed)
+    refused = n_refused(model.files)
+    every = (numbers(settings, one.scheme, name, refused) for settings in changed)
     read = [after for after in every if after is not None]
-    in_place = [[after[one.key]] if one.key in after else [*after.values()] for after in read]
+    known = {each.key for each in find(model.files)} - {one.key}
+    in_place = [
+        [after[one.key]] if one.key in after else [after[key] for key in after if key not in known]
+        for after in read
+    ]
     is_new = (
         any(number != before for number in after) or (name == "scaling" and not after)
         for after in in_place

@@ -22,9 +22,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     known = {name for name in of_class if keys.concerns_position((name,))}
     for path, value in examined.unread:
         *around, name = path.split(".")
-        if examined.is_open and keys.OF_FORMULA.search(path):
-            continue  # It belongs to what is not understood.
         has_class = _has_class(files.config, around)
+        if examined.is_open and has_class and keys.OF_FORMULA.search(path):
+            continue  # It belongs to what is not understood.
         is_in_rope = any(map(keys.OF_ROPE.search, around))
         others = keys.IN_ROPE if is_in_rope else known
         nearest = difflib.get_close_matches(name, sorted(others - {name}), 1, ALIKE)
