@@ -96,9 +96,9 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         others = ("base", "rotary_dim", "head_dim")
         of_others = {OF_PROGRAM, *(key for name in others for key in own.get(name, ()))}
         of_kind = (key for key in own.get(EXISTENCE, ()) if key.endswith(KINDS))
-        named = [key for key in changed if key not in of_others] or of_kind
+        of_rule_alone = [key for key in changed if key not in of_others]
         if changed or not found.has_refused:
-            origins[GIVEN] = Origin(tuple(named), None)
+            origins[GIVEN] = Origin(tuple(of_rule_alone or of_kind), None)
     return origins
 
 

@@ -35,6 +35,7 @@ def run(family: str) -> dict[str, Any] | None:
     """
     kind = config_classes()[family]
     module = import_module(kind.__module__.replace("configuration_", "modeling_"))
+    own: Any
     for own in filter(inspect.isclass, vars(module).values()):
         for name in RESIZERS & vars(own).keys():
             try:
@@ -43,7 +44,7 @@ def run(family: str) -> dict[str, Any] | None:
                     vectors = torch.zeros(1, SIDE * SIDE + 1, kind().hidden_size)
                     getattr(own(kind()), name)(vectors, **sizes)
             except CalledError as error:
-                return error.args[0]
+                return dict(error.args[0])
     return None
 
 

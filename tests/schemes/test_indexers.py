@@ -43,7 +43,7 @@ def indexers() -> Iterator[tuple[str, tuple[str, str] | None]]:
         if not re.search(r"class \w+Indexer\(", path.read_text(encoding="utf-8")):
             continue
         module = import_module(f"transformers.models.{path.parent.name}.{path.stem}")
-        every = [one for one in vars(module).values() if inspect.isclass(one)]
+        every: list[Any] = [one for one in vars(module).values() if inspect.isclass(one)]
         own = [one for one in every if one.__module__ == module.__name__]
         [indexer] = [one for one in own if one.__name__.endswith("Indexer")]
         stem = indexer.__name__.removesuffix("Indexer").removesuffix("QSA")
@@ -53,11 +53,8 @@ def indexers() -> Iterator[tuple[str, tuple[str, str] | None]]:
         attention = next(one for one in own if "Indexer(" in inspect.getsource(one.__init__))
         sources = (attention, indexer)
         names = [TURNS.search(inspect.getsource(one.forward)) for one in sources]
-        if names[1] is None:
-            yield config.model_type, None
-            continue
-        assert names[0] is not None
-        yield config.model_type, tuple(order_of(vars(module)[name[0]]) for name in names)
+        orders = [order_of(vars(module)[name[0]]) for name in names if name]
+        yield config.model_type, (orders[0], orders[1]) if names[1] else None
 
 
 def test_the_order_of_pairs_is_that_of_the_code_of_every_indexer() -> None:

@@ -59,7 +59,7 @@ ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 UNDERSTOOD = frozenset(
     {*SETTINGS, *SWITCHES, *SHARES, *LOCAL_BASES, *keys.IN_ROPE, *keys.SIZE_NAMES, ROTATED_PART,
-     "qk_nope_head_dim", "v_head_dim"}
+     "global_rope_theta", "qk_nope_head_dim", "v_head_dim"}
 )  # fmt: skip
 MOST_COMPONENTS = 2**16
 NULL_FOR_NONE = frozenset({"olmo_hybrid"})  # A base of null stands for no rotation.
