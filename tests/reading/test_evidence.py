@@ -123,7 +123,7 @@ NOBODY: Settings = {"model_type": "nobody", **HALF, "rope_theta": 1e4}
 @pytest.mark.parametrize("beside", [
     {"head_size": 32}, {"rope_head_dim": 8}, {"axes_dims": [8, 8]}, {"rope_interleaved": True},
     {"hybrid_pattern": "M*"}, {"sliding_window": 64}, {"position_embedding_type": "rope_neox"},
-    {"layer_types": ["deltanet", "f"]},
+    {"layer_types": ["deltanet", "f"]}, {"rope_type": "ntk"},
 ])  # fmt: skip
 def test_no_number_is_given_beside_a_key_that_is_not_read(beside: Settings) -> None:
     """Of a family that is not known; as in files of TensorRT-LLM, of DeepSeek and of Krea."""

@@ -51,12 +51,10 @@ def numbers(
     """That number of every encoding of a scheme, by its key; None for settings that are refused."""
     files = ConfigAlone(settings, "own")
     try:
-        found = find(files)
+        given = {one.key: shown(one, name) for one in find(files) if one.scheme == scheme}
     except RowError:
         return None
-    if n_refused(files) > most_refused:
-        return None
-    return {one.key: shown(one, name) for one in found if one.scheme == scheme}
+    return None if n_refused(files) > most_refused else given
 
 
 def moved(model: KnownModel, path: keys.Path, one: Encoding[Any], name: str) -> bool | None:

@@ -58,7 +58,7 @@ ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 # What says whether there is a rotation, and all names from which its numbers are read.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 UNDERSTOOD = frozenset(
-    {*SETTINGS, *SWITCHES, *SHARES, *LOCAL_BASES, *keys.IN_ROPE, *keys.SIZE_NAMES, ROTATED_PART,
+    {*SETTINGS, *SWITCHES, *SHARES, *LOCAL_BASES, *keys.SIZE_NAMES, ROTATED_PART,
      "global_rope_theta", "qk_nope_head_dim", "v_head_dim"}
 )  # fmt: skip
 MOST_COMPONENTS = 2**16
@@ -168,7 +168,7 @@ def _beside(files: Files, config: ModelConfig) -> list[str]:
         for path, value in keys.leaves(config.settings)
         if len(path) == 1 or path[0] in ROPE
         if keys.concerns_position(path) or keys.OF_HEADS.search(path[-1])
-        if value and path[-1] not in UNDERSTOOD
+        if value and path[-1] not in (UNDERSTOOD if len(path) == 1 else keys.IN_ROPE)
         if not (path[-1] in NAMING and _names_rotation(value))
     ]
 
