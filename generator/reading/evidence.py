@@ -259,7 +259,8 @@ def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
 
 def _places(before: Effects, after: Effects) -> dict[str, list[str]]:
     """What is in the place of each encoding that is there no more: all others of the same scheme
-    where there are more than before, or that which differs least, for no other.
+    where there are more than before for layers of the same kinds, or that which differs least, for
+    no other.
     """
     gone, new = (
         [key for key in one if key not in other]
@@ -277,7 +278,8 @@ def _places(before: Effects, after: Effects) -> dict[str, list[str]]:
     for _, old, key in by_difference:
         if old not in pairs and key not in pairs.values():
             pairs[old] = key
-    is_split = len(new) > len(gone)
+    kinds = [_bare(one[""][LAYERS]) for one in (before, after) if "" in one]
+    is_split = len(new) > len(gone) and kinds[1:] == kinds[:1]
     return {
         old: candidates[old] if is_split else [pairs[old]] if old in pairs else [] for old in gone
     }
