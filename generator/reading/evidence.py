@@ -3,7 +3,7 @@ not change was not read, whatever reads it.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -13,12 +13,12 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, defaults
-from generator.contracts import Encoding, Files, Json, ModelConfig, Origin
-from generator.contracts.model_config import ROPE, TEXT, UNKNOWN
+from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
+from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.reading.find import Found, all_schemes, find, look
-from generator.schemes.rotary import FACTOR_TENSORS
+from generator.schemes.rotary import FACTOR_TENSORS, UNDERSTOOD, has_unknown_numbers
 
 # Of a rotation: its rule as it is given, and what follows from it.
 GIVEN, FREQUENCIES = "scaling", "inverse_frequencies"
@@ -27,20 +27,26 @@ SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_posit
 # Of a form, beside its parameters.
 BESIDE = ("long_factors", "n_positions", "strength", "start")
 OF_PROGRAM = ""  # Among keys.
-LAYERS = "layers"
-KINDS = ("rope_type", "type", "model_type")
+LAYERS, EXISTENCE = "layers", "existence"
+KINDS = ("rope_type", "type")
+# They say whose defaults there are.
+OF_FAMILY = frozenset({"model_type", "architectures"})
 MOST_CHARACTERS = 2**18  # of settings as JSON
 # Words of schemes, which a config may repeat.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
+OF_WIDTH = ("head_dim", "rotary_dim")
 Effects = Mapping[str, Json]
+# Encodings, by their keys, with parameters; and those with the keys of the file that change each.
+Differing = Sequence[tuple[str, str]]
+Credited = dict[str, dict[str, dict[str, None]]]
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What the keys of a file do.
 
-    keys: for each encoding, by its key, and each of its parameters, those that change it, and
-        ``OF_PROGRAM`` where a setting changes it that no key gives
+    keys: for each encoding, by its key, and each of its parameters, those that change it alone and
+        are not null, and ``OF_PROGRAM`` where a setting changes it that no key gives
     unread: keys that concern position, are not off, and change nothing, with their values
     has_refused: whether the file with another value of some key is refused, or has more keys than
         are tried, so that what they change is not known
@@ -89,8 +95,10 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         changed |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
         others = ("base", "rotary_dim", "head_dim")
         of_others = {OF_PROGRAM, *(key for name in others for key in own.get(name, ()))}
+        of_kind = (key for key in own.get(EXISTENCE, ()) if key.endswith(KINDS))
+        of_rule_alone = [key for key in changed if key not in of_others]
         if changed or not found.has_refused:
-            origins[GIVEN] = Origin(tuple(key for key in changed if key not in of_others), None)
+            origins[GIVEN] = Origin(tuple(of_rule_alone or of_kind), None)
     return origins
 
 
@@ -104,85 +112,181 @@ def evidence(config: ModelConfig) -> Evidence:
 def _evidence(given: str, where: str) -> Evidence:
     settings, keys_of_file, unread = json.loads(given)
     config = ModelConfig(settings, where)
-    tried = [
-        (path, value)
-        for path, value in keys.leaves(settings)
-        if IRRELEVANT.isdisjoint(path)
-        and (keys.concerns_position(path) or path[-1] in keys.SIZE_NAMES)
-    ]
-    if keys_of_file == {} or len(tried) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
+    every = [one for one in keys.leaves(settings) if IRRELEVANT.isdisjoint(one[0])]
+    likely = [(path, value) for path, value in every if keys.may_matter(path, value)]
+    if keys_of_file == {} or len(likely) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
         return Evidence({}, (), has_refused=True)
     before = effects(config)
-    by_encoding: dict[str, dict[str, dict[str, None]]] = {}
-    read: set[str] = set()
-    has_refused = False
-    for path, value in tried:
-        concerns, name = keys.concerns_position(path), keys.dotted(path)
-        own = {name: value} if keys_of_file is None else keys_of_file.get(name, {})
-        sources = {} if value is None else own or {OF_PROGRAM: None}
-        is_read, is_refused, differing = _changed(config, path, before)
-        has_refused |= is_refused
-        for key, parameter in differing:
-            found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
-            found |= dict.fromkeys(sources)
-        if is_read or _is_of_class(settings, path):
+    by_encoding: Credited = {}
+    rejected: list[tuple[keys.Path, Json, Differing]] = []
+    read, has_refused = set[str](), False
+    for path, value in likely:
+        own = _of_file(keys_of_file, path, value)
+        change = _changed(config, path, before)
+        has_refused |= change.is_refused
+        _credit(by_encoding, change.differing, path, own)
+        rejected.append((path, own, change.rejected))
+        if change.is_read or _is_of_class(settings, path):
             read |= own.keys()
-        elif concerns and value and not (path[-1] in NAMING and _agrees(value, before or {})):
+        elif keys.concerns_position(path) and value and not _is_said(path, value, before or {}):
             unread |= own
+    _credit_sizes(by_encoding, rejected)
+    for path, value in every[: keys.MOST_TRIED]:
+        if (path, value) not in likely and _has_defaults(before or {}, by_encoding):
+            differing = _changed(config, path, before).differing
+            _credit(by_encoding, differing, path, _of_file(keys_of_file, path, value))
     found_keys = {
         key: {name: tuple(of) for name, of in found.items()} for key, found in by_encoding.items()
     }
-    of_position = (
-        (name, value)
-        for name, value in unread.items()
-        if name not in read and keys.concerns_position((name,))
-    )
-    return Evidence(found_keys, tuple(of_position), has_refused)
+    if has_unknown_numbers(ConfigAlone(settings, where)):
+        read |= UNDERSTOOD  # If the rest were.
+    return Evidence(found_keys, tuple(_of_position(unread, read)), has_refused)
 
 
-def _changed(
-    config: ModelConfig, path: keys.Path, before: Effects | None
-) -> tuple[bool, bool, list[tuple[str, str]]]:
-    """Whether another value of a key changes anything, whether the first such value is refused and
-    no other changes anything, and what it changes, as ``_differing``.
+def _of_position(unread: Json, read: Collection[str]) -> Iterator[tuple[str, Any]]:
+    for name, value in unread.items():
+        if name not in read and keys.concerns_position((name,)):
+            yield name, value
+
+
+def _of_file(keys_of_file: Mapping[str, Json] | None, path: keys.Path, value: Any) -> Json:
+    """The keys of the file behind a setting, with their values."""
+    name = keys.dotted(path)
+    return {name: value} if keys_of_file is None else keys_of_file.get(name, {})
+
+
+def _credit(by_encoding: Credited, differing: Differing, path: keys.Path, own: Json) -> None:
+    """Add the keys behind a setting to those of what it changes."""
+    sources = [name for name, value in own.items() if value is not None]
+    if path[-1] not in OF_FAMILY and (sources or not own):
+        for key, parameter in differing:
+            found = by_encoding.setdefault(key, {}).setdefault(parameter, {})
+            found |= dict.fromkeys(sources or (OF_PROGRAM,))
+
+
+def _credit_sizes(
+    by_encoding: Credited, rejected: Sequence[tuple[keys.Path, Json, Differing]]
+) -> None:
+    """Add keys that no other value fits but together with another key: a width to what it is
+    divided into, numbers and lists of layers to the layers that follow from no other key.
     """
-    is_read, is_refused = False, False
+    settled = {key for key, found in by_encoding.items() if LAYERS in found}
+    for path, own, differing in rejected:
+        is_width = path[-1] in SIZES["d_model"]
+        of_size = [
+            (key, name)
+            for key, name in differing
+            if (name in OF_WIDTH and is_width) or (name == LAYERS and key not in settled)
+        ]
+        _credit(by_encoding, of_size, path, own)
+
+
+def _has_defaults(before: Effects, credited: Credited) -> bool:
+    """Whether no key is known to change some parameter that pages show."""
+    return any(
+        of_one.get(name) and name not in credited.get(key, {})
+        for key, of_one in before.items()
+        for name in SHOWN
+    )
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What another value of a key changes, the first that changes anything.
+
+    is_refused: whether none does and one is refused
+    rejected: what differs, where none does, with one that the family's config class rejects, so
+        that settings are read unchanged
+    """
+
+    is_read: bool
+    is_refused: bool
+    differing: Differing
+    rejected: Differing = ()
+
+
+def _changed(config: ModelConfig, path: keys.Path, before: Effects | None) -> Effect:
+    is_read, is_refused, rejected = False, False, list[tuple[str, str]]()
     for other in keys.others(keys.at(config.settings, path)):
         after = effects(config.updated(keys.with_value(config.settings, path, other)))
         is_read |= after != before
-        differing = [] if after is None else list(_differing(before or {}, after))
-        if path[-1] in KINDS:  # Another kind may be none that is known.
-            differing = [pair for pair in differing if pair[0] in (after or {})]
-        if differing:
-            return is_read, False, differing
         is_refused |= after is None
-    return is_read, is_refused, []
+        differing = list(_differing(before or {}, after or before or {}))
+        if _n_rejected(after or {}) > _n_rejected(before or {}):
+            rejected = rejected or differing
+        elif differing:
+            return Effect(is_read, is_refused=False, differing=differing)
+    return Effect(is_read, is_refused, (), rejected)
 
 
 def effects(config: ModelConfig) -> Effects | None:
-    """What pages say of each encoding and of the layers; None for a config that is refused."""
+    """What pages say of each encoding and of the layers, and what config classes reject; None for a
+    config that is refused.
+    """
     files = ConfigAlone(config.settings, config.where)
     try:
         found = find(files)
         of_each = {one.key: of_encoding(one) for one in found}
-        return {**of_each, "": {"layers": layer_map(files, found)}}
+        rejected = [stack.refused for stack in files.resolved.stacks if stack.refused]
+        return {**of_each, "": {LAYERS: layer_map(files, found), "rejected": rejected}}
     except RowError:
         return None
 
 
+def _n_rejected(found: Effects) -> int:
+    return len(found.get("", {}).get("rejected", ()))
+
+
 def _differing(before: Effects, after: Effects) -> Iterator[tuple[str, str]]:
-    """Encodings, by their keys, with each parameter that differs; where others are in the place of
-    one, those that differ in any of them.
+    """Encodings, by their keys, with each parameter that differs, and with ``EXISTENCE`` those in
+    whose place is none.
     """
-    new = [parameters for key, parameters in after.items() if key not in before]
+    places = _places(before, after)
     for key, parameters in before.items():
-        others = [after[key]] if key in after else new
+        others = [after[each] for each in places.get(key, [key])]
+        changed = {} if others else {EXISTENCE: None}
         for name, value in parameters.items():
             values = [other[name] for other in others if name in other]
             if name == LAYERS and len(values) > 1:  # Two encodings may share those of one.
                 values = [sorted({layer for of_one in values for layer in of_one or ()})]
             if any(other != value for other in values):
-                yield key, name
+                changed[name] = None
+        if not key and before.keys() != after.keys():  # Names of encodings differ.
+            is_same = _bare(parameters[LAYERS]) == _bare(after[key][LAYERS])
+            changed = {} if is_same else {LAYERS: None}
+        yield from ((key, name) for name in changed)
+
+
+def _places(before: Effects, after: Effects) -> dict[str, list[str]]:
+    """What is in the place of each encoding that is there no more: all others of the same scheme
+    where there are more than before for layers of the same kinds, or that which differs least, for
+    no other.
+    """
+    gone, new = (
+        [key for key in one if key not in other]
+        for one, other in ((before, after), (after, before))
+    )
+    candidates = {
+        old: [key for key in new if before[old]["scheme"] == after[key]["scheme"]] for old in gone
+    }
+    by_difference = sorted(
+        (sum(before[old].get(name) != value for name, value in after[key].items()), old, key)
+        for old in gone
+        for key in candidates[old]
+    )
+    pairs: dict[str, str] = {}
+    for _, old, key in by_difference:
+        if old not in pairs and key not in pairs.values():
+            pairs[old] = key
+    kinds = [_bare(one[""][LAYERS]) for one in (before, after) if "" in one]
+    is_split = len(new) > len(gone) and kinds[1:] == kinds[:1]
+    return {
+        old: candidates[old] if is_split else [pairs[old]] if old in pairs else [] for old in gone
+    }
+
+
+def _bare(layers: Sequence[Layer]) -> list[Layer]:
+    return [replace(layer, encodings=(), at_input=()) for layer in layers]
 
 
 def of_encoding(encoding: Encoding[Form]) -> Json:
@@ -191,7 +295,8 @@ def of_encoding(encoding: Encoding[Form]) -> Json:
         name: value for name, value in encoding.record.parameters.items() if name != GIVEN
     }
     others = {name: getattr(encoding.form, name, None) for name in BESIDE}
-    return {**others, **parameters, "notes": encoding.notes, "part": encoding.part}
+    said = {"notes": encoding.notes, "part": encoding.part, "scheme": encoding.scheme}
+    return {**others, **parameters, **said}
 
 
 def _is_of_class(settings: Json, path: keys.Path) -> bool:
@@ -213,8 +318,10 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
     return False
 
 
-def _agrees(value: object, found: Effects) -> bool:
+def _is_said(path: keys.Path, value: object, found: Effects) -> bool:
     """Whether a setting names a scheme that was found, or the absence of others."""
+    if path[-1] not in NAMING:
+        return False
     schemes = [scheme for scheme in all_schemes() if any(scheme.key in key for key in found)]
     return value in (True, "absolute") or any(value in scheme.asked_by for scheme in schemes)
 

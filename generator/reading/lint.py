@@ -1,5 +1,7 @@
 """What the rules of ``lint`` find in a checkpoint."""
 
+import re
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 
@@ -24,13 +26,21 @@ def all_rules() -> tuple[Rule, ...]:
 def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
     """What the rules find where ``found`` are its encodings, the gravest first, each once."""
     examined = _examined(files, found)
-    every: dict[LintFinding, None] = {}
+    every: dict[LintFinding, str] = {}
     for rule in all_rules():
         with suppress(RowError):  # Of a setting that no encoding needs.
             for kind, values in rule.find(examined):
                 text = rule.wording(kind, **values)
-                every[LintFinding(rule.key, rule.levels[kind], text)] = None
-    return tuple(sorted(every, key=lambda one: LEVELS.index(one.level)))
+                key = str(values.get("path", "")).split(".")[-1]
+                every[LintFinding(rule.key, rule.levels[kind], text)] = key
+    alone = [one for one, key in every.items() if not key or not _is_named(key, one, every)]
+    return tuple(sorted(alone, key=lambda one: LEVELS.index(one.level)))
+
+
+def _is_named(key: str, finding: LintFinding, every: Iterable[LintFinding]) -> bool:
+    """Whether a finding of another rule is on the same key."""
+    others = (other.text for other in every if other.rule != finding.rule)
+    return any(re.search(rf"\b{re.escape(key)}\b", text) for text in others)
 
 
 def _examined(files: Files, found: Found) -> Examined:

@@ -87,10 +87,9 @@ def test_a_share_of_nothing_is_no_rotation_and_an_impossible_one_is_named(name: 
 
 
 def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -> None:
-    """With windows in some layers, by a name of its own."""
+    """With windows in some layers, by a name of its own, no number is given."""
     settings = {
-        "model_type": "baichuan_m9", "rope_theta": 1e6, "sliding_window": 64,
-        "sliding_window_layers": [1], "max_position_embeddings": 4096, **SIZES,
+        "model_type": "baichuan_m9", "rope_theta": 1e6, "max_position_embeddings": 4096, **SIZES,
     }  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(settings))
     [task] = plan([checkpoint(place=str(tmp_path))], offline=True)
@@ -100,6 +99,7 @@ def test_settings_of_an_unknown_family_say_so_and_lead_no_page(tmp_path: Path) -
     assert [result.findings for result in reading.results.values() if result.findings] == []
     assert reading.encoding.parameters["window"] is None
     assert outcome.layers == ()
+    assert measured({**settings, "sliding_window": 64, "sliding_window_layers": [1]}) == []
 
 
 def test_components_of_deepseek_v4_are_a_slice_whose_key_is_the_value() -> None:

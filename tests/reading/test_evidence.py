@@ -117,6 +117,39 @@ def test_settings_that_ask_for_a_scheme_get_it(settings: Settings, scheme: str) 
     assert [encoding.scheme for encoding in found(of(settings)).values()] == [scheme]
 
 
+NOBODY: Settings = {"model_type": "nobody", **HALF, "rope_theta": 1e4}
+
+
+@pytest.mark.parametrize("beside", [
+    {"head_size": 32}, {"rope_head_dim": 8}, {"axes_dims": [8, 8]}, {"rope_interleaved": True},
+    {"hybrid_pattern": "M*"}, {"sliding_window": 64}, {"position_embedding_type": "rope_neox"},
+    {"layer_types": ["deltanet", "f"]}, {"rope_type": "ntk"},
+])  # fmt: skip
+def test_no_number_is_given_beside_a_key_that_is_not_read(beside: Settings) -> None:
+    """Of a family that is not known; as in files of TensorRT-LLM, of DeepSeek and of Krea."""
+    [name] = beside
+    files = of({**NOBODY, **beside})
+    assert found(files) == {}
+    assert f"and {name} was not understood" in asked(files)
+    [encoding] = found(of({**NOBODY, name: None})).values()
+    assert (encoding.form.head_dim, encoding.is_guess) == (16, True)
+    assert found(of({**LLAMA, **beside}))  # A family that is known reads what it reads.
+
+
+def test_no_base_is_given_where_the_file_has_none() -> None:
+    files = of({"model_type": "nobody", **HALF, "rotary_pct": 0.5})
+    assert found(files) == {}
+    assert "and no base is given" in asked(files)
+    assert evidence(files.config).unread == ()
+
+
+def test_heads_of_another_size_in_an_unknown_architecture_of_gguf(tmp_path: Path) -> None:
+    files = gguf(tmp_path, "nobody", {**GGUF, "attention.key_length_swa": 8})
+    assert found(files) == {}
+    assert "nobody.attention.key_length_swa was not understood" in asked(files)
+    assert found(gguf(tmp_path, "nobody", GGUF))
+
+
 def test_a_switch_that_is_off_makes_no_rotation() -> None:
     decoder = {**HALF, "model_type": "nobody_decoder", "rope_theta": 1e4, "rope_embeddings": False}
     whole = {"model_type": "nobody", "decoder": decoder, "text_encoder": {"model_type": "t5"}}

@@ -364,6 +364,24 @@ def test_a_base_that_a_gguf_file_leaves_out(
     assert all(one.text.endswith(said) for one in of_base)
 
 
+@pytest.mark.parametrize(("settings", "said"), [
+    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 changes nothing here and is unknown"
+     " to the config class of transformers."),
+    ({"model_type": "nobody", "rotary_emb_scaling": 16},
+     "rotary_emb_scaling: 16 is not read by this atlas."),
+    # Read as Llama, and of no class of transformers.
+    ({"model_type": "aquila", "rope_thetas": 16}, "rope_thetas: 16 is not read by this atlas."),
+    ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
+     "vision_config.rope_thetas: 16 is not read by this atlas."),
+    # Another rule says what it says.
+    ({"rope_interleave": True}, ""),
+])  # fmt: skip
+def test_a_key_that_is_not_read(settings: Settings, said: str) -> None:
+    given = found(ConfigAlone({**LLAMA, **settings}, "own"))
+    assert [one.text for one in given if one.rule == "unread-key"] == ([said] if said else [])
+    assert said or any("rope_interleave says" in one.text for one in given)
+
+
 def test_every_rule_has_its_words_and_a_case() -> None:
     tried = {rule for rule, *_ in CASES}
     apart = {

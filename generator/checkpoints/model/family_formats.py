@@ -49,6 +49,8 @@ LIKE: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
         "kimi_k2": ("deepseek_v3", LAYERS),
         "mimo": ("qwen2", LAYERS),
         "neobert": ("neobert", {"max_position_embeddings": "max_length"}),
+        # Its text model is Phi-3 (modeling_phi3_v.py of microsoft).
+        "phi3_v": ("phi3", LAYERS),
         "phi3small": ("llama", {"rope_theta": "rope_embedding_base"}),
         # Falcon before it was a part of transformers.
         **dict.fromkeys(

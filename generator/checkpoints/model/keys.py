@@ -28,6 +28,10 @@ OF_ELSE = re.compile(
 OF_ROPE = re.compile(r"rope|rotary|yarn")
 # Of what follows from settings even where there are weights.
 OF_FORMULA = re.compile(r"rope|rotary|alibi|nope|yarn|ntk|theta|mscale|attn_factor")
+# Sizes of heads and kinds of layers, which may concern a rotation in a family that is not known.
+OF_HEADS = re.compile(r"head_(size|dim)|key_length|hybrid|interleav")
+# Which layers are of which kind, in the names of families.
+OF_LAYERS = re.compile(r"interval|pattern|period|offset|every|attn|attention|layers")
 # What config classes with a rotation take beside their fields, and what its section may hold
 # (modeling_rope_utils.py of transformers).
 IN_ROPE = frozenset(
@@ -67,7 +71,8 @@ def traced(given: Json, read: Callable[[Json], Json | None], program: str) -> Js
                 by_setting.setdefault(dotted(at), {})[name] = value
             if is_read := bool(differing):
                 break
-        if not is_read and concerns_position(path) and value:
+        concerns = concerns_position(path) or OF_HEADS.search(name)
+        if not is_read and concerns and value:
             unread[name] = value
     return {**settings, KEYS_OF_FILE: by_setting, UNREAD_KEYS: unread, PROGRAM: program}
 
@@ -124,3 +129,9 @@ def concerns_position(path: Path) -> bool:
         return False
     parts = (*around, *name.split(".")[:-1])
     return OF_POSITION.search(last) is not None or any(map(OF_ROPE.search, parts))
+
+
+def may_matter(path: Path, value: Any) -> bool:
+    """Whether a setting may change what an encoding is or which layers have it."""
+    is_of_layers = isinstance(value, list | tuple) or OF_LAYERS.search(path[-1]) is not None
+    return concerns_position(path) or path[-1] in SIZE_NAMES or is_of_layers

@@ -1,6 +1,7 @@
 """A base that the file leaves out to a program with one base for all models."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from generator.checkpoints.model.resolved import defaults
 from generator.contracts import Examined, Json, Rule
@@ -23,7 +24,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 def _of_class(family: str) -> float | None:
     """The base by default, in layers without a window."""
-    rope = defaults(family).get("rope_parameters") or {}
+    rope: Any = defaults(family).get("rope_parameters") or {}
     base: float | None = rope.get("full_attention", rope).get("rope_theta")
     return base
 

@@ -1,6 +1,6 @@
 """Learned absolute position embeddings: a table with one trained vector for each position."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from generator.checkpoints.model.position_tables import (
     StoredTable,
@@ -8,6 +8,7 @@ from generator.checkpoints.model.position_tables import (
     guessed_tables,
     stored_tables,
 )
+from generator.checkpoints.model.resizing import resizing_of
 from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.wording import Wording
 from generator.encodings import Form
@@ -42,10 +43,18 @@ def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         notes = (WORDING("table_ignored"),)
     return [
-        as_encoding(files, table, SCHEME.key, notes)
+        as_encoding(files, table, SCHEME.key, (*notes, *_resized(files, table)))
         for table in tables
         if table.arrangement is None
     ]
+
+
+def _resized(files: Files, table: StoredTable) -> Iterator[str]:
+    """What the family's code does with the table of an image for images of another size."""
+    if table.lattice.grid is not None:
+        way = resizing_of(files.resolved.config)
+        n_others = table.lattice.before + table.lattice.after
+        yield WORDING("resized", way=way, n_others=n_others) if way else WORDING("resized_unknown")
 
 
 SCHEME = Scheme(

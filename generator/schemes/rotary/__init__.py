@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
-from generator.contracts.model_config import ROTATED_PART, positive
+from generator.contracts.model_config import ROPE, ROTATED_PART, positive
 from generator.contracts.wording import Wording
 from generator.encodings import BASE, Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
@@ -21,6 +22,8 @@ from generator.schemes.rotary.families import (
     ALWAYS,
     CODE_NOTES,
     FACTORS,
+    INDEX_HEADS,
+    INDEXERS,
     OF_IMAGES,
     ONLY_WITH,
     OWN_SPLITS,
@@ -52,6 +55,12 @@ SWITCHES = (
 )  # fmt: skip
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
+# What says whether there is a rotation, and all names from which its numbers are read.
+NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
+UNDERSTOOD = frozenset(
+    {*SETTINGS, *SWITCHES, *SHARES, *LOCAL_BASES, *keys.SIZE_NAMES, ROTATED_PART,
+     "global_rope_theta", "qk_nope_head_dim", "v_head_dim"}
+)  # fmt: skip
 MOST_COMPONENTS = 2**16
 NULL_FOR_NONE = frozenset({"olmo_hybrid"})  # A base of null stands for no rotation.
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
@@ -85,11 +94,13 @@ def asks(files: Files) -> Iterator[str]:
     errors: RowError when a setting of the rotation is missing or invalid
     """
     if files.config.settings and files.config.family not in ROTATED:
-        for stack in files.resolved.stacks:
+        for stack in filter(lambda stack: _rotates(stack.config), files.resolved.stacks):
             config = stack.config
-            is_null = _rotates(config) and has_null_base(config.rope, config)
-            if is_null and config.family not in NULL_FOR_NONE:
+            if has_null_base(config.rope, config) and config.family not in NULL_FOR_NONE:
                 yield WORDING("null_base", source=files.config.source)
+            elif not _is_understood(files, stack):
+                names = _beside(files, config)
+                yield WORDING("numbers_unknown", source=files.config.source, names=names)
         for _, rotated in _rotations(files):
             form = _form(rotated)
             if not form.is_of_known_kind:
@@ -100,7 +111,11 @@ def asks(files: Files) -> Iterator[str]:
 
 def _rotations(files: Files) -> list[tuple[Stack, RotatedLayers]]:
     """Every rotation of words, with its stack. Nested configs override the outer one."""
-    rotating = {stack.part: stack for stack in files.resolved.stacks if _rotates(stack.config)}
+    rotating = {
+        stack.part: stack
+        for stack in files.resolved.stacks
+        if _rotates(stack.config) and _is_understood(files, stack)
+    }
     return [(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
@@ -129,6 +144,47 @@ def _rotates(config: ModelConfig) -> bool:
     )
 
 
+def _is_understood(files: Files, stack: Stack) -> bool:
+    """Whether the numbers of a rotation are known: by the code of the family, by tensors, or by
+    keys of their own, where every other key of position is read.
+    """
+    if stack.has_code or stored_rotation(files) is not None:
+        return True
+    config = stack.config
+    sections = [section for name in ROPE if (section := config.section(name))]
+    places = [config, *(inner for section in sections for inner in section.nested())]
+    has_base = any(place.first(*BASES, *LOCAL_BASES) is not None for place in places)
+    return bool(files.config.program or has_base) and not _beside(files, config)
+
+
+def _beside(files: Files, config: ModelConfig) -> list[str]:
+    """Keys of position, of heads or of kinds of layers from which no number is read, and which are
+    not off.
+    """
+    if files.config.program:
+        return [*files.config.unread_keys]
+    return [
+        keys.dotted(path)
+        for path, value in keys.leaves(config.settings)
+        if len(path) == 1 or path[0] in ROPE
+        if keys.concerns_position(path) or keys.OF_HEADS.search(path[-1])
+        if value and path[-1] not in (UNDERSTOOD if len(path) == 1 else keys.IN_ROPE)
+        if not (path[-1] in NAMING and _names_rotation(value))
+    ]
+
+
+def has_unknown_numbers(files: Files) -> bool:
+    """Whether there is a rotation whose numbers are not known."""
+    return any(
+        _rotates(stack.config) and not _is_understood(files, stack)
+        for stack in files.resolved.stacks
+    )
+
+
+def _names_rotation(value: object) -> bool:
+    return value is True or value in SCHEME.asked_by
+
+
 def _is_of_images(config: ModelConfig) -> bool:
     """Whether a config is of an image model, which rotary_2d reads."""
     rope = config.section("rope_parameters")
@@ -150,6 +206,7 @@ def _encoding(
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
+    notes += _indexer_note(rotated, form)
     if config.family in CODE_NOTES:
         notes.append(WORDING(CODE_NOTES[config.family]))
     parts = {layer.part for layer in rotated.layers}
@@ -273,6 +330,18 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
         return WORDING("base_grows_beyond", n_positions=form.n_positions)
     larger = yarn_magnitude(form.scaling) if config.value(ROTATED_PART) else None
     return "" if larger is None else WORDING("logits_multiplied", factor=larger)
+
+
+def _indexer_note(rotated: RotatedLayers, form: Rotation) -> Iterator[str]:
+    """Note on the indexer of sparse layers with this rotation, where its code is known."""
+    config = rotated.config
+    size = next((size for name in INDEX_HEADS if (size := config.count(name))), None)
+    is_sparse = any("sparse" in layer.mixers for layer in rotated.layers)
+    if size is not None and is_sparse and config.family in INDEXERS:
+        of_attention, own = INDEXERS[config.family]
+        turned = min(form.rotary_dim, size)
+        values = {"own": own, "base": form.base, "turned": turned, "size": size}
+        yield WORDING("indexer", is_other=own != of_attention, **values)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:

@@ -65,6 +65,18 @@ OWN_SPLITS: Mapping[str, tuple[str, tuple[int, ...]]] = {
     "ernie4_5_vl_moe_text": ("split_rows_first", (3,)),
     "hunyuan_vl_text": ("split_components", (3, 4)),
 }
+# Indexers, which choose the keys of sparse attention, rotate queries and keys of their own by the
+# angles of attention: which components make a pair in attention, and which in the indexer (code of
+# each family in transformers). That of GLM-5 Next does not rotate.
+INDEXERS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("axk2", "deepseek_v32"), ("adjacent", "halves")),
+    **dict.fromkeys(
+        ("deepseek_v4", "dots3_note_text", "glm_moe_dsa", "mistral_large4_text"),
+        ("adjacent", "adjacent"),
+    ),
+    **dict.fromkeys(("hy_v4", "minimax_m3_vl_text", "qwen4_exp_text"), ("halves", "halves")),
+}
+INDEX_HEADS = ("index_head_dim", "indexer_head_dim")  # Components of one.
 LEAST_OF_CLVP = 32  # Components of a head.
 
 

@@ -119,7 +119,7 @@ def _slides(header: Header, architecture: str, n_layers: int | None) -> list[boo
     usual = architectures.PERIODS.get(architecture)
     pattern = header.settings.get(f"{architecture}.{WINDOW}_pattern", usual)
     if isinstance(pattern, tuple):
-        return [bool(slides) for slides in pattern[:n_layers]]
+        return [bool(slides) for slides in pattern[: n_layers if isinstance(n_layers, int) else 0]]
     window = header.settings.get(
         f"{architecture}.{WINDOW}", architectures.WINDOWS.get(architecture)
     )

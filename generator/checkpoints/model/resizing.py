@@ -1,0 +1,89 @@
+"""How transformers' code of a family resizes the position table of images of another size, read
+from its source, since importing that takes longer than all else.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from generator.checkpoints.model.resolved import is_known
+from generator.contracts import ModelConfig
+from generator.libraries import config_classes
+
+# Functions that resize a table, as modeling_*.py of transformers names them.
+RESIZERS = frozenset(
+    {"interpolate_pos_encoding", "resize_positional_embeddings", "get_absolute_positions",
+     "_resize_pos_embed", "_interpolate_position_embedding"}
+)  # fmt: skip
+ASKED_FOR = "interpolate_pos_encoding"  # An argument of ``forward``, false by default.
+KEEPS = "cat("  # Puts rows that were set apart before the resized ones.
+
+
+@dataclass(frozen=True)
+class Resizing:
+    """mode: as in torch; keeps_special: rows of special tokens are left as they are; is_asked_for:
+    only where an argument of the call says so
+    """
+
+    mode: str
+    align_corners: bool
+    antialias: bool
+    keeps_special: bool
+    is_asked_for: bool
+
+
+def resizing_of(config: ModelConfig) -> Resizing | None:
+    """How the table of a model of images, or of the one nested in a config, is resized; None where
+    its code does not say it, or says several ways.
+    """
+    families = {section.text("model_type") for section in config.nested()}
+    ways = {way for family in families if family and is_known(family) for way in _ways(family)}
+    return ways.pop() if len(ways) == 1 else None
+
+
+@cache
+def _ways(family: str) -> frozenset[Resizing | None]:
+    """Those of a family; None for one whose arguments are no constants."""
+    name: str = config_classes()[family].__module__.replace("configuration_", "modeling_")
+    package, _, module = name.rpartition(".")
+    spec = find_spec(package)
+    folder = Path(spec.origin).parent if spec and spec.origin else Path()
+    path = folder / f"{module}.py"
+    if not path.is_file():
+        return frozenset()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(_in_code(tree))
+
+
+def _in_code(tree: ast.Module) -> Iterator[Resizing | None]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    is_asked_for = any(
+        arg.arg == ASKED_FOR
+        for node in functions
+        if node.name == "forward"
+        for arg in (*node.args.args, *node.args.kwonlyargs)
+    )
+    for function in (node for node in functions if node.name in RESIZERS):
+        keeps = KEEPS in ast.unparse(function)
+        for call in ast.walk(function):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".interpolate"):
+                yield _way(call, keeps=keeps, is_asked_for=is_asked_for)
+
+
+def _way(call: ast.Call, *, keeps: bool, is_asked_for: bool) -> Resizing | None:
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    # What torch.nn.functional.interpolate does by default.
+    mode, corners, antialias = (
+        value.value if isinstance(value := given.get(name, default), ast.Constant) else None
+        for name, default in (
+            ("mode", ast.Constant("nearest")),
+            ("align_corners", ast.Constant(value=False)),
+            ("antialias", ast.Constant(value=False)),
+        )
+    )
+    if not isinstance(mode, str) or antialias is None:
+        return None
+    return Resizing(mode, bool(corners), bool(antialias), keeps, is_asked_for)

@@ -1,0 +1,105 @@
+"""How tables of images are resized: what is read from the source against what the code does."""
+
+import inspect
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.resizing import RESIZERS, Resizing, resizing_of
+from generator.checkpoints.model.resolved import quietly
+from generator.contracts import ModelConfig
+from generator.libraries import config_classes
+from generator.reading.find import look
+
+SIDE = 3  # patches, other than in any default
+# Of modules that take others, or are of another kind than the config.
+OTHER_ARGUMENTS = (TypeError, AttributeError, ValueError, RuntimeError, KeyError)
+
+
+def read_of(family: str) -> Resizing | None:
+    return resizing_of(ModelConfig({"model_type": family}, "own"))
+
+
+class CalledError(Exception):
+    """The arguments of an interpolation."""
+
+
+def run(family: str) -> dict[str, Any] | None:
+    """What the code of a family gives to torch for another size, on modules without memory; None
+    where none of its modules can be made, or called, as is usual.
+    """
+    kind = config_classes()[family]
+    module = import_module(kind.__module__.replace("configuration_", "modeling_"))
+    own: Any
+    for own in filter(inspect.isclass, vars(module).values()):
+        for name in RESIZERS & vars(own).keys():
+            try:
+                with suppress(*OTHER_ARGUMENTS), quietly(), torch.device("meta"):
+                    sizes = {"height": SIDE * 16, "width": SIDE * 16}
+                    vectors = torch.zeros(1, SIDE * SIDE + 1, kind().hidden_size)
+                    getattr(own(kind()), name)(vectors, **sizes)
+            except CalledError as error:
+                return dict(error.args[0])
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interpolate(*_: Any, **given: Any) -> None:
+        raise CalledError(given)
+
+    monkeypatch.setattr(torch.nn.functional, "interpolate", interpolate)
+
+
+def differing(families: Iterable[str]) -> tuple[int, list[str]]:
+    """How many families were run, and those whose code gives torch other than what is read."""
+    read = {family: way for family in families if (way := read_of(family))}
+    called = {family: given for family in read if (given := run(family))}
+    return len(called), [
+        family
+        for family, given in called.items()
+        if (given["mode"], bool(given.get("align_corners")), given.get("antialias", False))
+        != (read[family].mode, read[family].align_corners, read[family].antialias)
+    ]
+
+
+def test_what_is_read_is_what_the_code_of_some_gives_to_torch() -> None:
+    assert differing(("vit", "dinov2_with_registers", "clip_vision_model")) == (3, [])
+
+
+@pytest.mark.thorough
+def test_what_is_read_is_what_the_code_of_all_gives_to_torch() -> None:
+    count, wrong = differing(config_classes())
+    assert count > 30
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("family", "way"), [
+    ("vit", Resizing("bicubic", False, False, True, True)),
+    ("dinov2_with_registers", Resizing("bicubic", False, True, True, False)),
+    ("siglip", Resizing("bicubic", False, False, False, True)),
+    ("siglip2", Resizing("bilinear", False, True, False, False)),
+    # Its mode is a setting, and the table of another is resized by hand.
+    ("hunyuan_vl", None), ("qwen3_vl", None), ("bert", None),
+])  # fmt: skip
+def test_a_family_resizes_as_its_code_says(family: str, way: Resizing | None) -> None:
+    assert read_of(family) == way
+
+
+@pytest.mark.parametrize(("settings", "said"), [
+    ({"model_type": "vit", "image_size": 28, "patch_size": 14}, "where it is called with"
+     " interpolate_pos_encoding: by bicubic interpolation with align_corners=False, without"
+     " antialiasing. 1 row of other tokens is left unchanged."),
+    ({"model_type": "timesformer", "image_size": 28, "patch_size": 14}, "is not known"),
+])  # fmt: skip
+def test_a_table_of_images_says_how_it_is_resized(settings: dict[str, Any], said: str) -> None:
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1,
+             "intermediate_size": 16}  # fmt: skip
+    found = look(ConfigAlone({**settings, **sizes}, "own"))
+    notes = [note for one in found.all if one.scheme == "learned" for note in one.notes]
+    assert any("another size" in note and said in note for note in notes), notes
