@@ -101,6 +101,8 @@ class ModelConfig:
         values, by the path of the setting; unread_keys: its keys that change none, likewise
     program: where that file has other names, the program that reads such files, whose defaults
         its settings have
+    claimed: the model type in the file, where it names a class that is none of that family's, whose
+        name stands in its place
     """
 
     settings: Json
@@ -109,6 +111,7 @@ class ModelConfig:
     keys_of_file: Mapping[str, Json] | None = None
     unread_keys: Json = field(default_factory=dict)
     program: str = ""
+    claimed: str = ""
 
     def __contains__(self, name: str) -> bool:
         """Whether the setting is present, even if it is null."""

@@ -28,9 +28,10 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     ]
     guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
     is_known = any(stack.has_code for stack in files.resolved.stacks)
-    if guesses or not (is_known or found.all):
-        family = next(iter(guesses), config.family)
-        questions.append(WORDING("unknown_family", family=family, is_guessed=bool(guesses)))
+    if config.claimed or guesses or not (is_known or found.all):
+        family, claimed = next(iter(guesses), config.family), config.claimed
+        unknown = WORDING("unknown_family", family=family, claimed=claimed, is_guessed=bool(guesses))
+        questions.append(unknown)
     questions += parts_not_understood(files)
     if unread:
         questions.append(WORDING("unread", settings=unread, source=config.source))

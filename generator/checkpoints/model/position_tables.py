@@ -399,7 +399,7 @@ def _added(files: Files) -> bool:
 def _first_row(files: Files, table: TableTensor) -> int:
     name, n_rows = table.name, _size(table.shape)[0]
     families = (
-        {files.config.family, files.config.text_model.family}
+        {files.config.family, files.config.text_model.family, files.config.claimed}
         if "qformer" not in name
         else set[str]()
     )
