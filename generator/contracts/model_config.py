@@ -169,18 +169,18 @@ class ModelConfig:
 
     def size(self, name: Size) -> int | None:
         """Size of the model, or else of its text model, under any of the names in SIZES; None where
-        it is absent. errors: RowError
+        it is absent, or one for each stage. errors: RowError
         """
         for config in (self, self.text_model):
             for key in SIZES[name]:
-                if config.value(key) is not None:
+                if config.value(key) is not None and not config.listed(key):
                     return config.whole(key)
         return None
 
     def path_of(self, name: Size) -> tuple[str, ...]:
         """Where the setting is that ``size`` returns; empty where it is absent."""
         for key in SIZES[name]:
-            if self.value(key) is not None:
+            if self.value(key) is not None and not self.listed(key):
                 return (key,)
         of_text = ((key, inner.path_of(name)) for key in TEXT if (inner := self.section(key)))
         return next(((key, *path) for key, path in of_text if path), ())

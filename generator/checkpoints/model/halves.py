@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from generator.checkpoints.model.families import RECURRENT
-from generator.checkpoints.model.family_formats import translated
+from generator.checkpoints.model.family_formats import flat_text, translated
 from generator.contracts import ModelConfig, StackKind
 from generator.libraries import config_classes, light_transformers
 
@@ -58,8 +58,8 @@ def as_loaded(config: ModelConfig) -> ModelConfig:
     if (tower := _of_tower(whole, nested)) is not whole:
         return tower
     foreign = next((name for name in named if not _is_of_family(name, config.family)), None)
-    if foreign is None or translated(config).settings != config.settings:
-        return whole  # Formats are of other code, which is known.
+    if foreign is None or _is_read_otherwise(config, foreign):
+        return whole
     return replace(whole.updated({"model_type": foreign}), claimed=config.family)
 
 
@@ -72,11 +72,22 @@ def _named_classes(config: ModelConfig) -> Iterator[str]:
             yield value.rpartition(".")[2]
 
 
+def _is_read_otherwise(config: ModelConfig, name: str) -> bool:
+    """Whether the code of a class that transformers lacks is known: of a format that is understood,
+    or of the text model alone, for which a class with that of images has no counterpart.
+    """
+    if flat_text(config) is not None:
+        return _stem(name).startswith(_stem(config.family))
+    return translated(config).settings != config.settings
+
+
 @cache
 def _is_of_family(name: str, family: str) -> bool:
     """Whether a class is one of those that transformers has for a model type, or is named like them
     but for its task; of recurrent layers alone, also that of another such family.
     """
+    if family in _types(name):
+        return True
     package = _package(config_classes()[family].__module__.removeprefix("transformers."))
     modules: Mapping[str, str] = vars(sys.modules["transformers"])["_class_to_module"]
     if name in modules:
