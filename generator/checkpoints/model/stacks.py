@@ -23,6 +23,7 @@ from generator.contracts import Json, Modality, ModelConfig, Resolved, Stack, St
 from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
 from generator.libraries import config_classes, light_transformers
 
+APART = "diarization"  # Has an encoder of its own beside that of the whole.
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
     **dict.fromkeys(
@@ -48,11 +49,12 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "code_predictor_config": ("code predictor", "audio"),
     "token2wav_config": ("vocoder", "audio"),
     **dict.fromkeys(("codec_config", "audio_encoder_config"), ("codec", "audio")),
-    "diarization_config": ("diarization", "audio"),
-    "word_timestamp_config": ("word timestamps", "audio"),
+    "diarization_config": (APART, "audio"),
+    "word_timestamp_config": ("word timestamp encoder", "audio"),
     "audio_video_config": ("audio and video encoder", "audio"),
     "video_config": ("video encoder", "image"),
     "esmc_config": ("encoder", "text"),
+    "protein_encoder_config": ("protein encoder", "text"),
 }
 # Settings without which a nested config is of nothing.
 SWITCHES = {"patcher_config": "patch_in_forward"}
@@ -242,7 +244,8 @@ def _nested(outer: Stack) -> list[Stack]:
                 left_out = {"is_decoder": True, "sliding_window": window}
                 config = config.updated({k: v for k, v in left_out.items() if v is not None})
             is_inner = part == "decoder" and name not in DECODERS and outer.part not in WHOLE
-            titles = (outer.part, outer.modality) if is_inner else (part, modality)
+            title = f"{outer.part} {part}" if outer.part == APART else part
+            titles = (outer.part, outer.modality) if is_inner else (title, modality)
             stack = _stack(config, *titles, refused)
             if name not in NESTED and stack.part in ("decoder", "encoder"):
                 stack = replace(stack, part=name.removesuffix("_config").replace("_", " "))
