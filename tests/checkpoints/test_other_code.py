@@ -128,7 +128,7 @@ def test_settings_of_a_flat_text_model_are_those_of_its_section() -> None:
         key = next((name for name in TEXT if name in sections), None)
         if key is None or family in WITH_OWN_LAYERS or not getattr(sections[key], "model_type", ""):
             continue
-        text = defaults(family)[key]
+        text: Json = defaults(family)[key]
         while inner := next((text[name] for name in TEXT if isinstance(text.get(name), dict)), {}):
             text = inner
         if shown({**text, "model_type": family}) != shown(text):
@@ -174,6 +174,12 @@ def rotations(settings: Json) -> set[tuple[float, int]]:
         forms = [one.form for one in find(ConfigAlone(settings, "own"))]
         return {(form.base, form.rotary_dim) for form in forms if isinstance(form, Rotation)}
     return set()
+
+
+def test_the_text_encoder_of_another_model_has_no_decoder() -> None:
+    t5 = {"model_type": "t5", "num_layers": 1, "num_heads": 2, "d_model": 8, "vocab_size": 9}
+    found = look(ConfigAlone({"model_type": "nobody", "text_encoder": t5}, "own"))
+    assert [(one.part, one.scheme) for one in found.all] == [("encoder", "t5_bias")]
 
 
 def test_every_rotation_of_a_nested_config_is_one_of_the_whole() -> None:

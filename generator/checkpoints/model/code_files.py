@@ -62,6 +62,7 @@ def code_files(resolved: Resolved) -> ConfigAlone | None:
         for part, model in models.items()
         for name, parameter in model.named_parameters()
         if parameter.requires_grad and other not in name.split(".")
+        if not (part.endswith("encoder_model.") and "decoder" in name.split("."))  # A whole T5.
     }
     shapes = {name: tuple(parameter.shape) for name, parameter in trained.items()}
     return ConfigAlone(
