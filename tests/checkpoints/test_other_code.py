@@ -128,7 +128,7 @@ def test_settings_of_a_flat_text_model_are_those_of_its_section() -> None:
         key = next((name for name in TEXT if name in sections), None)
         if key is None or family in WITH_OWN_LAYERS or not getattr(sections[key], "model_type", ""):
             continue
-        text: Json = defaults(family)[key]
+        text, inner = defaults(family)[key], dict[str, Any]()
         while inner := next((text[name] for name in TEXT if isinstance(text.get(name), dict)), {}):
             text = inner
         if shown({**text, "model_type": family}) != shown(text):
