@@ -101,6 +101,8 @@ class ModelConfig:
         values, by the path of the setting; unread_keys: its keys that change none, likewise
     program: where that file has other names, the program that reads such files, whose defaults
         its settings have
+    claimed: the model type in the file, where it names a class that is none of that family's, whose
+        name stands in its place
     """
 
     settings: Json
@@ -109,6 +111,7 @@ class ModelConfig:
     keys_of_file: Mapping[str, Json] | None = None
     unread_keys: Json = field(default_factory=dict)
     program: str = ""
+    claimed: str = ""
 
     def __contains__(self, name: str) -> bool:
         """Whether the setting is present, even if it is null."""
@@ -166,18 +169,18 @@ class ModelConfig:
 
     def size(self, name: Size) -> int | None:
         """Size of the model, or else of its text model, under any of the names in SIZES; None where
-        it is absent. errors: RowError
+        it is absent, or one for each stage. errors: RowError
         """
         for config in (self, self.text_model):
             for key in SIZES[name]:
-                if config.value(key) is not None:
+                if config.value(key) is not None and not config.listed(key):
                     return config.whole(key)
         return None
 
     def path_of(self, name: Size) -> tuple[str, ...]:
         """Where the setting is that ``size`` returns; empty where it is absent."""
         for key in SIZES[name]:
-            if self.value(key) is not None:
+            if self.value(key) is not None and not self.listed(key):
                 return (key,)
         of_text = ((key, inner.path_of(name)) for key in TEXT if (inner := self.section(key)))
         return next(((key, *path) for key, path in of_text if path), ())

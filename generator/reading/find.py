@@ -184,7 +184,8 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
         measured = [encoding for encoding in measured if not isinstance(encoding.form, NoEncoding)]
     missing = "" if code is None else code.missing
     question = QUESTIONS("no_code", reason=missing, is_partly=True) if missing else ""
-    return Found(measured, unmeasured, code is not None and not missing, question)
+    is_whole = code is not None and not missing and files.resolved.stacks[0].has_code
+    return Found(measured, unmeasured, is_whole, question)
 
 
 def is_untrained(resolved: Resolved) -> bool:

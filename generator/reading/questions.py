@@ -5,7 +5,7 @@ from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.open_questions import open_questions
-from generator.checkpoints.model.stacks import unknown_parts
+from generator.checkpoints.model.stacks import known_parts, unknown_parts
 from generator.contracts import Files
 from generator.contracts.wording import Wording
 from generator.reading.evidence import evidence
@@ -27,10 +27,13 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
         (name, short(json.dumps(value), MOST_SHOWN)) for name, value in unread_keys(files, found)
     ]
     guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
-    is_known = any(stack.has_code for stack in files.resolved.stacks)
-    if guesses or not (is_known or found.all):
-        family = next(iter(guesses), config.family)
-        questions.append(WORDING("unknown_family", family=family, is_guessed=bool(guesses)))
+    resolved, family = files.resolved, next(iter(guesses), files.resolved.readable.family)
+    is_known = any(stack.has_code for stack in resolved.stacks)
+    is_read = bool(files.tensors or guesses or config.claimed or resolved.stacks[0].has_code)
+    parts = () if is_read else known_parts(resolved.readable)
+    if config.claimed or guesses or parts or not (is_known or found.all):
+        said = {"family": family, "claimed": config.claimed, "is_guessed": bool(guesses)}
+        questions.append(WORDING("unknown_family", **said, parts=parts))
     questions += parts_not_understood(files)
     if unread:
         questions.append(WORDING("unread", settings=unread, source=config.source))
@@ -45,9 +48,9 @@ def parts_not_understood(files: Files) -> list[str]:
 
 def unread_keys(files: Files, found: Found) -> list[tuple[str, Any]]:
     """Keys of the settings that concern position and that nothing reads, with their values; where
-    there are tables, those of formulas alone, since tensors say more than the rest.
+    there are all tables, those of formulas alone, since tensors say more than the rest.
     """
-    by_formula = bool(files.tensors or found.unmeasured)
+    by_formula = bool(files.tensors or (found.unmeasured and found.is_complete))
     return [
         (name, value)
         for name, value in evidence(files.config).unread

@@ -66,6 +66,7 @@ OF_FAMILIES = ("architectures", "families", "family_formats")
 NO_FAMILIES = {
     ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's files are of",
     ("generator.analyses.seams", "bert"): "a premise of an explanation",
+    ("generator.checkpoints.model.position_tables", "vit"): "a word in names of tensors",
     ("generator.analyses.seams", "distilbert"): "a premise of an explanation",
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     **{

@@ -152,11 +152,7 @@ def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
     )
 
 
-def test_a_note_on_bros_and_an_invalid_type() -> None:
-    (encoding,) = find(
-        DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)})
-    )
-    assert "between word boxes" in encoding.notes[-1]
+def test_an_invalid_type_names_no_scheme() -> None:
     (encoding,) = find(
         DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE})
     )

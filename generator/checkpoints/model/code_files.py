@@ -28,6 +28,8 @@ SAME_TENSORS = re.compile(
     r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures"
     r"|_name_or_path"
 )
+# Of IDEFICS: layers that were trained before it was, and not with it.
+FROZEN = frozenset({"freeze_text_layers", "freeze_vision_layers"})
 
 
 class NoOutlineError(Exception):
@@ -52,7 +54,7 @@ def code_files(resolved: Resolved) -> ConfigAlone | None:
         models, missing = _parts(resolved.config), str(error)
         if not models:
             raise
-    if models == {"": None}:
+    if models == {"": None} and not (models := _parts(resolved.config)):
         return None
     other = {"encoder": "decoder", "decoder": "encoder"}.get(resolved.side or "")
     trained = {
@@ -60,6 +62,7 @@ def code_files(resolved: Resolved) -> ConfigAlone | None:
         for part, model in models.items()
         for name, parameter in model.named_parameters()
         if parameter.requires_grad and other not in name.split(".")
+        if not (part.endswith("encoder_model.") and "decoder" in name.split("."))  # A whole T5.
     }
     shapes = {name: tuple(parameter.shape) for name, parameter in trained.items()}
     return ConfigAlone(
@@ -162,6 +165,8 @@ def outline(resolved: Resolved) -> Any:
     try:
         with quietly(), torch.device("meta"):
             settings = models.CONFIG_MAPPING[readable.family](**given(readable.settings))
+            for name in FROZEN.intersection(vars(settings)):
+                setattr(settings, name, False)
             is_whole = not settings.sub_configs and readable.family not in OF_TASKS
             if type(settings) in models.MODEL_MAPPING and is_whole:
                 return models.AutoModel.from_config(settings)

@@ -106,8 +106,11 @@ AFTER_TWO = frozenset(
 # Their code encodes position by what no scheme reads; templates/wording/questions.jinja says how.
 UNREAD = frozenset(
     {
+        "bros",
         "chatglm",
+        "cvt",
         "decision_transformer",
+        "granite_docling",
         "inkling2_text",
         "mistral_large4_text",
         "deepseek_v4",

@@ -6,10 +6,12 @@ position is translated.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from generator.contracts import Json, ModelConfig
-from generator.libraries import light_transformers
+from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
+from generator.libraries import config_classes, light_transformers
 
 MOST_LAYERS = 10_000
 KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
@@ -21,6 +23,8 @@ OF_HYENA = ("max_position_embeddings", "conv_L_cache")
 # Settings of the text model of ERNIE 4.5 VL.
 OF_ERNIE = ("hidden_size", "intermediate_size", "max_position_embeddings", "num_attention_heads",
             "num_hidden_layers", "num_key_value_heads", "vocab_size")  # fmt: skip
+# Of a model around its text model.
+AROUND = frozenset({"model_type", "architectures", "auto_map"})
 # Language models in the names of the classes of LLaVA.
 OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
@@ -69,7 +73,42 @@ def translated(config: ModelConfig) -> ModelConfig:
         untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
         typed = config.updated(untyped(config))
     translate = FORMATS.get(typed.family)
-    return typed if translate is None else typed.updated(translate(typed))
+    return _of_flat_text(typed if translate is None else typed.updated(translate(typed)))
+
+
+def _of_flat_text(config: ModelConfig) -> ModelConfig:
+    """``config`` with a section for the text model of its family, whose settings stand at the top;
+    as that model alone where no section describes another part, and unchanged where there is
+    such a section.
+    """
+    if (text := flat_text(config)) is None:
+        return config
+    nested = config_classes()[config.family].sub_configs
+    if all(config.section(name) is None for name in nested):
+        return _of_flat_text(config.updated({"model_type": text[1]}))
+    around = {name for name in config.settings if name in nested} | AROUND
+    inner = {name: value for name, value in config.settings.items() if name not in around}
+    outer = {name: value for name, value in config.settings.items() if name in around}
+    section = {**inner, "model_type": text[1]}
+    return replace(config, settings={**outer, text[0]: section})
+
+
+def flat_text(config: ModelConfig) -> tuple[str, str] | None:
+    """The section that the config class of a family has for its text model, and the model type of
+    that, where the number of its layers stands outside; None for any other config. The type is
+    UNKNOWN where the class takes text models of all kinds.
+    """
+    if config.family == UNKNOWN or config.first(*SIZES["n_layers"]) is None:
+        return None
+    if config.family not in (classes := config_classes()):
+        return None
+    family = classes[config.family]
+    nested = family.sub_configs
+    name = next((name for name in TEXT if name in nested and config.section(name) is None), None)
+    own = getattr(family, "__dataclass_fields__", {})
+    if name is None or any(size in own for size in SIZES["n_layers"]):
+        return None
+    return name, getattr(nested[name], "model_type", "") or UNKNOWN
 
 
 def _type_of(config: ModelConfig) -> Json:

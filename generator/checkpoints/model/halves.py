@@ -1,12 +1,16 @@
 """Configs that name a class with one part of the model that their family describes: the encoder or
-the decoder alone, or the tower of one modality.
+the decoder alone, or the tower of one modality; or a class of another family.
 """
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from generator.checkpoints.model.families import RECURRENT
+from generator.checkpoints.model.family_formats import flat_text, translated
 from generator.contracts import ModelConfig, StackKind
 from generator.libraries import config_classes, light_transformers
 
@@ -19,6 +23,10 @@ PROJECTED = "WithProjection"  # A tower with one more matrix.
 TOWER = re.compile(r"(Text|Vision|Audio|Speech)Model$")
 OF_IMAGES = "ForImageClassification"  # Of CLIP and SigLIP, by the tower of images alone.
 BOTH_TOWERS = ("text_config", "vision_config")
+# What follows the name of a family in those of its classes, and what is left out to compare names
+# of classes that are not in transformers: Step3p7ForCausalLM and MPTModel are of step3p7 and mpt.
+OF_TASK = re.compile(r"(For[A-Z]|With[A-Z]|LMHead|PreTrained|Model$).*|[^A-Za-z0-9]")
+AUTO = "AutoModel"  # Begins the keys of auto_map that name code of a model.
 
 
 def side_alone(config: ModelConfig) -> StackKind | None:
@@ -36,15 +44,65 @@ def as_loaded(config: ModelConfig) -> ModelConfig:
     """``config`` as ``from_pretrained`` of the class that it names takes it.
 
     Nested configs have the model types of their classes where they give none, and a class of one
-    tower has that alone.
+    tower has that alone. Where a class is none of the family's, its name stands for the family.
     """
-    if not any(isinstance(value, Mapping) for value in config.settings.values()):
+    named = tuple(_named_classes(config))
+    is_nested = any(isinstance(value, Mapping) for value in config.settings.values())
+    if not (named or is_nested):
         return config  # Saves the import of transformers.
     classes = config_classes()
     if config.family not in classes:
         return config
     nested = classes[config.family].sub_configs
-    return _of_tower(_typed(config, nested), nested)
+    whole = _typed(config, nested)
+    if (tower := _of_tower(whole, nested)) is not whole:
+        return tower
+    foreign = next((name for name in named if not _is_of_family(name, config.family)), None)
+    if foreign is None or _is_read_otherwise(config, foreign):
+        return whole
+    return replace(whole.updated({"model_type": foreign}), claimed=config.family)
+
+
+def _named_classes(config: ModelConfig) -> Iterator[str]:
+    """The classes of models that a config names, of transformers or in files beside it."""
+    yield from (name for name in config.listed("architectures") if isinstance(name, str))
+    code = config.section("auto_map")
+    for key, value in {} if code is None else code.settings.items():
+        if key.startswith(AUTO) and isinstance(value, str):
+            yield value.rpartition(".")[2]
+
+
+def _is_read_otherwise(config: ModelConfig, name: str) -> bool:
+    """Whether the code of a class that transformers lacks is known: of a format that is understood,
+    or of the text model alone, for which a class with that of images has no counterpart.
+    """
+    if flat_text(config) is not None:
+        return _stem(name).startswith(_stem(config.family))
+    return translated(config).settings != config.settings
+
+
+@cache
+def _is_of_family(name: str, family: str) -> bool:
+    """Whether a class is one of those that transformers has for a model type, or is named like them
+    but for its task; of recurrent layers alone, also that of another such family.
+    """
+    if family in _types(name):
+        return True
+    package = _package(config_classes()[family].__module__.removeprefix("transformers."))
+    modules: Mapping[str, str] = vars(sys.modules["transformers"])["_class_to_module"]
+    if name in modules:
+        is_recurrent = family in RECURRENT and not _types(name).isdisjoint(RECURRENT)
+        return _package(modules[name]) == package or is_recurrent
+    own = [other for other, module in modules.items() if _package(module) == package]
+    return _stem(name) in {_stem(other) for other in (family, *own)}
+
+
+def _package(module: str) -> str:
+    return module.rpartition(".")[0]
+
+
+def _stem(name: str) -> str:
+    return OF_TASK.sub("", name).lower()
 
 
 def _typed(config: ModelConfig, nested: Mapping[str, Any]) -> ModelConfig:

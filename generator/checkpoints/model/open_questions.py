@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
+from generator.checkpoints.model.family_formats import flat_text
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.position_tables import table_questions, unread_tables
-from generator.contracts import Claimed, Encoding, Files, Scheme, Stack
+from generator.contracts import Claimed, Encoding, Files, Scheme
 from generator.contracts.model_config import UNKNOWN
 from generator.contracts.wording import Wording
 from generator.encodings import Form
@@ -106,12 +107,18 @@ def _n_axes(files: Files, name: str) -> int:
     return sum(size > 1 for size in files.tensors[name].shape)
 
 
-def _of_classes(stacks: Sequence[Stack], source: str) -> Iterator[str]:
-    """What config classes reject, and what they take for another type."""
+def _of_classes(files: Files) -> Iterator[str]:
+    """What config classes reject, what they take for another type, and a text model that they have
+    in a section that is missing.
+    """
+    resolved, source = files.resolved, files.config.source
+    stacks, is_alone = resolved.stacks, resolved.readable.section("text_config") is None
     for reason in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
         yield TEXTS("refused", source=source, reason=reason)
     for name in dict.fromkeys(name for stack in stacks for name in stack.mended):
         yield TEXTS("mended", source=source, name=name)
+    if not files.tensors and is_alone and flat_text(files.config) is not None:
+        yield TEXTS("flat_text", source=source)
 
 
 def open_questions(
@@ -123,7 +130,7 @@ def open_questions(
     config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield TEXTS("no_config")
-    yield from _of_classes(stacks, config.source)
+    yield from _of_classes(files)
     families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):

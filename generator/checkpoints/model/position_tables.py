@@ -50,7 +50,7 @@ QUERIES = "output_position_encodings"  # Of Perceiver: one for each output, whic
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 OF_POSITIONS = re.compile(r"pos\w*_encoder")  # A module of positions, in no stack of that name.
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
-IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
+IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel", "vit"})
 # Names of tensors that only models of images have.
 OF_IMAGES = re.compile(r"patch|cls_token|class_token|class_embedding", re.IGNORECASE)
 OF_WORDS = re.compile(r"(tok|token|word)s?_?emb|wte|vocab", re.IGNORECASE)
@@ -399,7 +399,7 @@ def _added(files: Files) -> bool:
 def _first_row(files: Files, table: TableTensor) -> int:
     name, n_rows = table.name, _size(table.shape)[0]
     families = (
-        {files.config.family, files.config.text_model.family}
+        {files.config.family, files.config.text_model.family, files.config.claimed}
         if "qformer" not in name
         else set[str]()
     )

@@ -23,6 +23,7 @@ from generator.contracts import Json, Modality, ModelConfig, Resolved, Stack, St
 from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
 from generator.libraries import config_classes, light_transformers
 
+APART = "diarization"  # Has an encoder of its own beside that of the whole.
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
     **dict.fromkeys(
@@ -45,6 +46,15 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "patcher_config": ("patcher", "text"),
     "talker_config": ("talker", "audio"),
+    "code_predictor_config": ("code predictor", "audio"),
+    "token2wav_config": ("vocoder", "audio"),
+    **dict.fromkeys(("codec_config", "audio_encoder_config"), ("codec", "audio")),
+    "diarization_config": (APART, "audio"),
+    "word_timestamp_config": ("word timestamp encoder", "audio"),
+    "audio_video_config": ("audio and video encoder", "audio"),
+    "video_config": ("video encoder", "image"),
+    "esmc_config": ("encoder", "text"),
+    "protein_encoder_config": ("protein encoder", "text"),
 }
 # Settings without which a nested config is of nothing.
 SWITCHES = {"patcher_config": "patch_in_forward"}
@@ -219,7 +229,9 @@ def _nested(outer: Stack) -> list[Stack]:
     """
     is_resolved = is_known(outer.config.family) and not outer.refused
     nested = []
-    for name, (part, modality) in NESTED.items():
+    others = () if is_known(outer.config.family) else known_parts(outer.config)
+    named = {**dict.fromkeys(others, NESTED["text_config"]), **NESTED}
+    for name, (part, modality) in named.items():
         is_off = outer.config.flag(SWITCHES.get(name, "")) is False
         is_other = (outer.config.family, name) in OTHER_SENSES
         section = None if is_off or is_other else outer.config.section(name)
@@ -232,15 +244,23 @@ def _nested(outer: Stack) -> list[Stack]:
                 left_out = {"is_decoder": True, "sliding_window": window}
                 config = config.updated({k: v for k, v in left_out.items() if v is not None})
             is_inner = part == "decoder" and name not in DECODERS and outer.part not in WHOLE
-            titles = (outer.part, outer.modality) if is_inner else (part, modality)
-            nested.append(
-                replace(
-                    _stack(config, *titles, refused),
-                    mended=mended,
-                    within=(*outer.within, outer.config.family),
-                )
-            )
+            title = f"{outer.part} {part}" if outer.part == APART else part
+            titles = (outer.part, outer.modality) if is_inner else (title, modality)
+            stack = _stack(config, *titles, refused)
+            if name not in NESTED and stack.part in ("decoder", "encoder"):
+                stack = replace(stack, part=name.removesuffix("_config").replace("_", " "))
+            within = (*outer.within, outer.config.family)
+            nested.append(replace(stack, mended=mended, within=within))
     return nested
+
+
+def known_parts(config: ModelConfig) -> list[str]:
+    """The keys of nested configs that have a model type with known code."""
+    return [
+        name
+        for name, section in config.sections.items()
+        if has_code(translated(section).family) and not NO_STACK.search(name)
+    ]
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:

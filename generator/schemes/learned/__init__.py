@@ -17,8 +17,8 @@ from generator.schemes.learned.patch_tables import patch_tables
 WORDING = Wording("schemes/learned.md.jinja")
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
-# On other encodings of a family that are not shown, and on tables that are not only added.
-NOTES = {"bros": "beside_sinusoids", "perceiver": "holds_queries"}
+# On tables that are not only added.
+NOTES = {"perceiver": "holds_queries"}
 
 
 def find(files: Files) -> list[Encoding[Form]]:
