@@ -14,6 +14,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from generator.checkpoints.files import executorch
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import MOST_LAYERS
@@ -103,10 +104,12 @@ def other_settings(storage: Storage, where: str) -> tuple[Json, str] | None:
 
 
 def _of_meta(text: bytes, where: str) -> Json | None:
-    """Of params.json by Meta or Mistral; None for another file of that name."""
+    """Of params.json by Meta, Mistral or ExecuTorch; None for another file of that name."""
     whole = parse_config(text, where)
     if not {"dim", "n_layers", "n_heads"} <= _numbers(whole).keys():
         return None
+    if executorch.MARKS & whole.keys():
+        return keys.traced(whole, executorch.settings_of, executorch.PROGRAM)
     return keys.traced(whole, _meta_or_mistral, "the code of its maker")
 
 

@@ -428,6 +428,8 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "dbrx": _dbrx,
         "ernie4_5_moe_vl": _ernie_vl,
         "exaone4": _exaone_4,
+        # Of which every setting is given in the words of transformers.
+        "executorch": lambda _: {},
         "glm": _glm,
         "hymba": _hymba,
         "llava": _llava,

@@ -41,6 +41,7 @@ SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*H
 MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.
 OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS, PROGRAM) = ("keys_of_file", "unread_keys", "program")
+FAMILY = "model_type"
 Path = tuple[str, ...]
 
 
@@ -61,11 +62,16 @@ def traced(given: Json, read: Callable[[Json], Json | None], program: str) -> Js
     for path, value in own:
         name, is_read = dotted(path), False
         for other in others(value):
-            after = dict(leaves(read(with_value(given, path, other)) or {}))
+            changed = read(with_value(given, path, other)) or {}
+            if FAMILY in settings and FAMILY not in changed:  # That value is none that is read.
+                is_read = True
+                continue
+            after = dict(leaves(changed))
             differing = [at for at in before.keys() | after if before.get(at) != after.get(at)]
             for at in differing:
                 by_setting.setdefault(dotted(at), {})[name] = value
-            if is_read := bool(differing):
+            if differing:
+                is_read = True
                 break
         if not is_read and concerns_position(path) and value:
             unread[name] = value
