@@ -8,6 +8,7 @@ position is translated.
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.contracts import Json, ModelConfig
 from generator.libraries import light_transformers
 
@@ -404,6 +405,13 @@ def _gpt_oss(config: ModelConfig) -> Json:
     }
 
 
+def _of_diffusers(config: ModelConfig) -> Json:
+    """Blocks of two streams and of one count together."""
+    axes = ROTATED[config.family]
+    n_layers = axes.n_layers(config)
+    return {**({} if n_layers else dict.fromkeys(axes.layers)), "num_hidden_layers": n_layers}
+
+
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left
     out.
@@ -422,6 +430,7 @@ UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),
+        **dict.fromkeys(ROTATED, _of_diffusers),
         "chatglm": _chatglm,
         "baichuan": _baichuan,
         "bert": _bert,

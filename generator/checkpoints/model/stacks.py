@@ -188,7 +188,8 @@ def resolved(config: ModelConfig) -> Resolved:
 def _with_layers(stack: Stack) -> Stack:
     """``stack`` with its layers, and with what is known of the code of its family."""
     family = stack.config.family
-    default_of = config_classes()[family].__name__ if is_known(family) else ""
+    own = family if family in ROTATED else ""
+    default_of = config_classes()[family].__name__ if is_known(family) else own
     return replace(stack, default_of=default_of, has_code=has_code(family), layers=layers(stack))
 
 
@@ -210,7 +211,7 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
 
 def has_code(family: str) -> bool:
     """Whether transformers or diffusers has the code of ``family``, or this atlas its settings."""
-    return family in FORMATS or family in ROTATED or family in CROPPED or is_known(family)
+    return family in FORMATS or family in CROPPED or is_known(family)
 
 
 def _nested(outer: Stack) -> list[Stack]:
