@@ -29,7 +29,7 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
     is_known = any(stack.has_code for stack in files.resolved.stacks)
     if guesses or not (is_known or found.all):
-        family = next(iter(guesses), config.family)
+        family = next(iter(guesses), files.resolved.readable.family)
         questions.append(WORDING("unknown_family", family=family, is_guessed=bool(guesses)))
     questions += parts_not_understood(files)
     if unread:

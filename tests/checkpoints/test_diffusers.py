@@ -1,18 +1,23 @@
 """Transformers of diffusers: what is read of a config is what the class makes of it."""
 
 import inspect
+import json
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import position_atlas
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.diffusion_transformers import ROTATED, Axes
+from generator.errors import RowError
 from generator.reading.evidence import look_closely
+from tests import inline
 
 TRANSFORMERS = "diffusers.models.transformers"
 # What a class needs that it has no default for.
@@ -124,6 +129,41 @@ def test_a_base_that_a_class_does_not_read_is_none() -> None:
     """FluxTransformer2DModel has no setting for it, Flux2Transformer2DModel has."""
     assert read("FluxTransformer2DModel", {"rope_theta": 5.0})[0][16] == {1e4}
     assert read("Flux2Transformer2DModel", {"rope_theta": 5.0})[0] == {32: {5.0}}
+
+
+def pipeline(folder: Path, n_single: int) -> str:
+    """Flux in small; ``scheduler`` is no model."""
+    clip = {"model_type": "clip_text_model", "hidden_size": 16, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "max_position_embeddings": 7, "vocab_size": 9}  # fmt: skip
+    flux = {"_class_name": "FluxTransformer2DModel", "num_layers": 1, "num_single_layers": n_single}
+    named = {name: ["of", "any"] for name in ("scheduler", "text_encoder", "transformer")}
+    contents = {
+        "model_index.json": {"_class_name": "FluxPipeline", **named},
+        "scheduler/scheduler_config.json": {},
+        "text_encoder/config.json": clip,
+        "transformer/config.json": flux,
+    }
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    return str(folder)
+
+
+def test_a_pipeline_is_the_models_that_it_names(tmp_path: Path) -> None:
+    one, other = pipeline(tmp_path / "one", 2), pipeline(tmp_path / "other", 3)
+    inspected = inline.run("inspect", one, "--json", home=tmp_path)
+    ids = [each["id"] for each in json.loads(inspected.stdout)]
+    assert ids == [f"{one}/text_encoder", f"{one}/transformer"]
+    assert inline.run("lint", one, home=tmp_path).returncode == 0
+    compared = inline.run("compare", one, other, home=tmp_path)
+    assert compared.returncode == 1
+    assert (
+        "transformer:\ndifferent\n  - The vision has 3 layers in A and 4 layers" in compared.stdout
+    )
+    alone = inline.run("compare", one, f"{other}/transformer", home=tmp_path)
+    assert (alone.returncode, "text_encoder: a part of" in alone.stderr) == (2, True)
+    with pytest.raises(RowError, match=r"expected the folder of one part, such as .*/text_encoder"):
+        position_atlas.read(one)
 
 
 @pytest.mark.thorough

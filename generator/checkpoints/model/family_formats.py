@@ -6,6 +6,7 @@ position is translated.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
@@ -24,6 +25,14 @@ OF_ERNIE = ("hidden_size", "intermediate_size", "max_position_embeddings", "num_
             "num_hidden_layers", "num_key_value_heads", "vocab_size")  # fmt: skip
 # Language models in the names of the classes of LLaVA.
 OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
+# Programs by a key that their files have and no config with a model type needs.
+OF_PROGRAMS = {
+    "mapping": "TensorRT-LLM",
+    "unk_token": "CTranslate2",
+    "suppress_ids": "CTranslate2",
+    "post_embed_norm": "open_lm",
+    "depformer_dim": "Moshi",
+}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -412,6 +421,11 @@ def _of_diffusers(config: ModelConfig) -> Json:
     return {**({} if n_layers else dict.fromkeys(axes.layers)), "num_hidden_layers": n_layers}
 
 
+def _of_program(program: str, config: ModelConfig) -> Json:  # noqa: ARG001 (the key is enough)
+    """Of a program whose code is not known here."""
+    return {"model_type": program}
+
+
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left
     out.
@@ -425,7 +439,11 @@ def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
 
 # Of configs that name no model type, by a key that each has.
 UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
-    {"ssm_cfg": _state_spaces, "initial_context_length": _gpt_oss}
+    {
+        "ssm_cfg": _state_spaces,
+        "initial_context_length": _gpt_oss,
+        **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
+    }
 )
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
