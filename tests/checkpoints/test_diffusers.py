@@ -15,6 +15,8 @@ import torch
 import position_atlas
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.diffusion_transformers import ROTATED, Axes
+from generator.checkpoints.model.layer_map import layer_map
+from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.reading.evidence import look_closely
 from tests import inline
@@ -96,12 +98,13 @@ def _inner(block: Any) -> Any:
 def read(name: str, settings: Mapping[str, Any]) -> tuple[dict[int, set[float]], int, int]:
     """Bases by the size of an axis, the number of layers, and the width of a head."""
     files = ConfigAlone({"_class_name": name, **settings}, "own")
-    forms = [one.form for one in look_closely(files).measured if one.scheme == "rotary"]
+    found = look_closely(files).measured
+    forms = [one.form for one in found if isinstance(one.form, Rotation)]
     bases: dict[int, set[float]] = {}
     for form in forms:
         bases.setdefault(form.rotary_dim, set()).add(form.base)
     [head_dim] = {form.head_dim for form in forms}
-    return bases, len(files.resolved.stacks[0].layers), head_dim
+    return bases, len(layer_map(files, found)), head_dim
 
 
 def changed(axes: Axes) -> dict[str, Any]:
@@ -172,7 +175,7 @@ def test_every_class_of_diffusers_is_read_as_it_is_built_or_not_at_all() -> None
     wrong, seen = {}, set()
     for of in classes():
         name = of.__name__
-        axes, settings = ROTATED.get(name), [{}]
+        axes, settings = ROTATED.get(name), list[dict[str, Any]]([{}])
         if axes is not None:
             settings.append(changed(axes))
             seen.add(name)

@@ -83,7 +83,8 @@ def _is_of_sound(config: ModelConfig) -> bool:
 
 def _is_of_patches(config: ModelConfig) -> bool:
     has_size = "patch_size" in config or "image_size" in config
-    return config.family in OF_IMAGES or ("vocab_size" not in config and has_size)
+    is_of_images = config.family in OF_IMAGES or config.family in ROTATED
+    return is_of_images or ("vocab_size" not in config and has_size)
 
 
 def _is_of_images(config: ModelConfig, part: str) -> bool:

@@ -23,7 +23,6 @@ from generator.text import slugify
 # Of a pipeline of diffusers: what names its parts, and the weights of those that are its own.
 PIPELINE = "model_index.json"
 OF_PARTS = tuple(f"diffusion_pytorch_model.safetensors{end}" for end in ("", ".index.json"))
-AT = ("id", "place")
 
 
 def refused_weights(checkpoint: Checkpoint) -> Weights | None:
@@ -158,10 +157,15 @@ def _parts(checkpoint: Checkpoint) -> list[Checkpoint]:
     for name, named in (parse_config(index, checkpoint.id) if index else {}).items():
         if isinstance(named, list) and storage.has(f"{name}/{CONFIG}"):
             weights = (file for file in OF_PARTS if storage.has(f"{name}/{file}"))
-            own = {attribute: f"{getattr(checkpoint, attribute)}/{name}" for attribute in AT}
-            title, slug = f"{checkpoint.title} · {name}", f"{checkpoint.slug}--{slugify(name)}"
             parts.append(
-                replace(checkpoint, title=title, slug=slug, weights=next(weights, ""), **own)
+                replace(
+                    checkpoint,
+                    slug=f"{checkpoint.slug}--{slugify(name)}",
+                    id=f"{checkpoint.id}/{name}",
+                    place=f"{checkpoint.place}/{name}",
+                    title=f"{checkpoint.title} · {name}",
+                    weights=next(weights, ""),
+                )
             )
     return parts
 
