@@ -85,7 +85,8 @@ def _base(given: Json) -> Any:
 def _kinds(given: Json) -> Sequence[str] | None:
     """What each layer is, empty where all attend to all; None where that is not known."""
     listed, n_layers = given.get("layer_types") or [], given["n_layers"]
-    if given.get("attention_type", "mha") not in ATTENTION or not isinstance(listed, list):
+    attention = str(given.get("attention_type", "mha"))
+    if attention not in ATTENTION or not isinstance(listed, list):
         return None
     # Those behind the last layer are not read.
     kinds = [KINDS.get(str(kind)) for kind in listed[: min(n_layers, MOST_LAYERS)]]
