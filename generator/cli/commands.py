@@ -80,14 +80,17 @@ def inspect(
     """
     with reporting_errors():
         checkpoint = named.checkpoint_at(source, pickle, file, config)
-        *_, task = plan.plan([checkpoint], offline=False)  # Of a pattern with *, the last one.
-        with named.hub_errors(task.checkpoint), local_pool.reading() as executor:
-            inspected = local_pool.within_limits(executor, inspecting.inspect, task)
+        tasks = named.tasks_of(checkpoint)
+        with named.hub_errors(checkpoint), local_pool.reading() as executor:
+            every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
         if as_json:
-            typer.echo(json.dumps(inspection.document(inspected), default=asdict, indent=1))
+            documents = [inspection.document(inspected) for inspected in every]
+            shown = documents if len(documents) > 1 else documents[0]
+            typer.echo(json.dumps(shown, default=asdict, indent=1))
             return
-        inspection.show(out, inspected, find.all_schemes())
-        inspection.show_findings(out, task)
+        for task, inspected in zip(tasks, every, strict=True):
+            inspection.show(out, inspected, find.all_schemes())
+            inspection.show_findings(out, task)
         inspection.show_row(out, checkpoint, config)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.cli.deferral import deferred
-from generator.errors import AtlasError
+from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
     from generator.contracts import Comparison
@@ -58,21 +58,44 @@ def compare(
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
     """
     try:
-        found = _compared([one, other], drafts.compare if draft else comparison.compare)
+        pairs = _pairs([one, other])
+        every = {
+            part: _compared(pair, drafts.compare if draft else comparison.compare)
+            for part, pair in pairs.items()
+        }
     except AtlasError as error:
         err.print(f"cannot be compared: {error}")
         raise typer.Exit(REFUSED) from None
     if as_json:
-        typer.echo(json.dumps(asdict(found), indent=1))
+        documents = {part: asdict(found) for part, found in every.items()}
+        typer.echo(json.dumps(documents.get("", documents), indent=1))
     else:
-        _show(found)
-    raise typer.Exit(CODES.get(found.verdict, REFUSED))
+        for part, found in every.items():
+            if part:
+                out.print(f"{part}:")
+            _show(found)
+    raise typer.Exit(max(CODES.get(found.verdict, REFUSED) for found in every.values()))
 
 
-def _compared(names: Sequence[str], function: "Callable[..., Comparison]") -> "Comparison":
+def _pairs(names: Sequence[str]) -> "dict[str, list[plan.Task]]":
+    """What is compared, by the name of the part of a pipeline of diffusers, "" without parts.
+
+    errors: AtlasError, where two pipelines have other parts too
+    """
+    sides = [named.tasks_of(named.checkpoint_at(name)) for name in names]
+    if max(map(len, sides)) == 1:
+        return {"": [side[0] for side in sides]}
+    one, other = ({task.checkpoint.id.rpartition("/")[2]: task for task in side} for side in sides)
+    if alone := sorted(one.keys() ^ other.keys()):
+        raise RefusedError(
+            f"{alone[0]}: a part of {names[alone[0] in other]} alone; expected two pipelines of"
+            " diffusers with the same parts, or the folders of two parts"
+        )
+    return {part: [task, other[part]] for part, task in one.items()}
+
+
+def _compared(tasks: "Sequence[plan.Task]", function: "Callable[..., Comparison]") -> "Comparison":
     """errors: AtlasError"""
-    # Of a pattern with *, the last one.
-    tasks = [plan.plan([named.checkpoint_at(name)], offline=False)[-1] for name in names]
     for task in tasks:
         if not plan.source_of(task.checkpoint).is_path:
             err.print(f"{task.checkpoint.id}: {READ_FROM_HUB}")

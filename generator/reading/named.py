@@ -9,7 +9,7 @@ from generator.checkpoints import list_file
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
-from generator.errors import AtlasError, RefusedError
+from generator.errors import AtlasError, RefusedError, RowError
 from generator.libraries import keep_torch
 from generator.reading import plan
 from generator.text import slugify
@@ -83,6 +83,14 @@ def commit_of(checkpoint: Checkpoint) -> str:
     raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
+def tasks_of(checkpoint: Checkpoint) -> list[plan.Task]:
+    """The task of what is named: of a pattern with ``*`` the last one, of a pipeline of diffusers
+    one for each part.
+    """
+    tasks = plan.plan([checkpoint], offline=False)
+    return [task for task in tasks if task.checkpoint.series is None] or tasks[-1:]
+
+
 def answer(function: Callable[..., T], *sources: str | Path) -> T:
     """What ``function`` finds of the checkpoints that are named, in this process; of a pattern with
     ``*``, of the last one.
@@ -90,7 +98,15 @@ def answer(function: Callable[..., T], *sources: str | Path) -> T:
     errors: RowError, NotReachedError
     """
     keep_torch()
-    tasks = [plan.plan([checkpoint_at(source)], offline=False)[-1] for source in sources]
+    tasks = []
+    for source in sources:
+        task, *others = tasks_of(checkpoint_at(source))
+        if others:
+            raise RowError(
+                f"{source}: a diffusers pipeline; expected the folder of one part, such as"
+                f" {task.checkpoint.id}"
+            )
+        tasks.append(task)
     with ExitStack() as stack:
         for task in tasks:
             stack.enter_context(hub_errors(task.checkpoint))

@@ -2,11 +2,14 @@
 gives.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Files
 from generator.reading.evidence import look_closely
 from generator.reading.find import find
@@ -59,3 +62,32 @@ def test_a_length_under_another_name_is_the_context_and_none_is_not_2048() -> No
     assert (encoding.form.n_positions, encoding.form.is_length_known) == (512, True)
     [encoding] = rotated(files({**SIZES, "model_type": "nobody", "rope_theta": 1e4}))
     assert not encoding.form.is_length_known
+
+
+@pytest.mark.parametrize(
+    ("given", "program"),
+    [
+        ({"architecture": "LlamaForCausalLM", "mapping": {"tp_size": 1}}, "TensorRT-LLM"),
+        ({"unk_token": "<unk>", "layer_norm_epsilon": 1e-5}, "CTranslate2"),
+        ({"suppress_ids": [1], "alignment_heads": []}, "CTranslate2"),
+        ({"post_embed_norm": False, "positional_embedding_type": "rotary"}, "open_lm"),
+        ({"depformer_dim": 64, "positional_embedding": "rope"}, "Moshi"),
+    ],
+)
+def test_a_program_whose_code_is_not_known_is_named(given: dict[str, Any], program: str) -> None:
+    of = files({"num_layers": 2, **given})
+    assert rotated(of) == []
+    assert f"The family “{program}” is unknown" in asked(of)
+
+
+def test_a_tower_of_eva_clip_is_not_understood_beside_one_of_clip(tmp_path: Path) -> None:
+    """EVA02-B-16.json of open_clip, whose images timm encodes; its text is that of CLIP."""
+    text = {"context_length": 77, "vocab_size": 49408, "width": 512, "heads": 8, "layers": 12}
+    images = {"image_size": 224, "timm_model_name": "eva02_base_patch16_clip_224"}
+    model = {"embed_dim": 512, "vision_cfg": images, "text_cfg": text, "custom_text": True}
+    config = tmp_path / "open_clip_config.json"
+    config.write_text(json.dumps({"model_cfg": model}), encoding="utf-8")
+    of = FolderFiles(tmp_path, "own")
+    assert "vision_config (model type “timm eva02_base_patch16_clip_224”)" in asked(of)
+    assert [len(stack.layers) for stack in of.resolved.stacks] == [0, 12]
+    assert rotated(of) == []

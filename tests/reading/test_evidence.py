@@ -357,12 +357,12 @@ def test_towers_of_open_clip_are_those_of_clip(tmp_path: Path) -> None:
     tensors = {"positional_embedding": (77, 32), "visual.positional_embedding": (5, 160)}
     save_file({name: torch.rand(shape) for name, shape in tensors.items()},
               tmp_path / "open_clip_model.safetensors")  # fmt: skip
-    for towers, family in ((images, "clip"), ({**images, "timm_model_name": "vit"}, "unknown")):
+    for towers, family in ((images, "clip"), ({**images, "timm_model_name": "vit"}, "open_clip")):
         config = {"model_cfg": {"embed_dim": 32, "vision_cfg": towers, "text_cfg": text}}
         (tmp_path / "open_clip_config.json").write_text(json.dumps(config), encoding="utf-8")
         files = FolderFiles(tmp_path, "own")
         assert files.config.family == family
-        of_words = "text" if family == "clip" else "model"
+        of_words = "text" if family == "clip" else "encoder"
         assert set(found(files)) == {of_words, "vision"}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from generator.checkpoints.files import executorch
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import MOST_LAYERS
@@ -78,7 +79,7 @@ OF_TOWERS = {
         "head_width": "head_dim",
     },
 }
-OF_CLIP = {*OF_TOWERS, "embed_dim", "quick_gelu"}
+OF_CLIP = {*OF_TOWERS, "embed_dim", "quick_gelu", "custom_text"}
 # Of litgpt: settings for which the position of a layer depends on more than base and share.
 MORE_THAN_ROTATION = ("sliding_window_size", "rope_local_base_freq", "latent_attention")
 # Meta's code of Llama 3.1; those of 3.2 have another factor, which not every params.json states.
@@ -103,10 +104,12 @@ def other_settings(storage: Storage, where: str) -> tuple[Json, str] | None:
 
 
 def _of_meta(text: bytes, where: str) -> Json | None:
-    """Of params.json by Meta or Mistral; None for another file of that name."""
+    """Of params.json by Meta, Mistral or ExecuTorch; None for another file of that name."""
     whole = parse_config(text, where)
     if not {"dim", "n_layers", "n_heads"} <= _numbers(whole).keys():
         return None
+    if executorch.MARKS & whole.keys():
+        return keys.traced(whole, executorch.settings_of, executorch.PROGRAM)
     return keys.traced(whole, _meta_or_mistral, "the code of its maker")
 
 
@@ -233,27 +236,50 @@ def _scaling_of_litgpt(given: Json, adjusted: Json) -> Json | None:
 
 
 def _of_open_clip(text: bytes, where: str) -> Json | None:
-    """Of open_clip_config.json (open_clip/model.py of github.com/mlfoundations/open_clip); None for
-    other towers than those of CLIP, as of timm or of transformers.
-    """
+    """Of open_clip_config.json (open_clip/model.py of github.com/mlfoundations/open_clip)."""
     return keys.traced(parse_config(text, where), _clip, "open_clip")
 
 
 def _clip(whole: Json) -> Json | None:
+    """Two towers of CLIP; where a tower is of timm, of EVA-CLIP, of transformers or has further
+    settings, it is one of no known family beside the other.
+    """
     model = whole.get("model_cfg")
-    if not isinstance(model, Mapping) or not model.keys() <= OF_CLIP:
+    if not isinstance(model, Mapping):
         return None
-    towers: dict[str, dict[str, Any]] = {}
-    for name, names in OF_TOWERS.items():
-        given = _numbers(model.get(name))
-        if not {*names} - {"head_width"} <= given.keys() <= {*names, "mlp_ratio"}:
+    towers = {name: _tower(name, model.get(name)) for name in OF_TOWERS}
+    is_clip = model.keys() <= OF_CLIP and None not in towers.values()
+    found = {
+        name.replace("_cfg", "_config"): _of_others(model.get(name))
+        if tower is None or not (is_clip or name == "text_cfg")
+        else {**tower, **({} if is_clip else {"model_type": "clip_text_model"})}
+        for name, tower in towers.items()
+    }
+    return {"model_type": "clip" if is_clip else "open_clip", **found}
+
+
+def _tower(name: str, given: object) -> dict[str, Any] | None:
+    """The settings of a tower of CLIP; None for any other."""
+    names, sizes = OF_TOWERS[name], _numbers(given)
+    if not {*names} - {"head_width"} <= sizes.keys() <= {*names, "mlp_ratio"}:
+        return None
+    if not isinstance(given, Mapping) or sizes.keys() != given.keys():
+        return None
+    tower = _renamed(sizes, names)
+    if name == "vision_cfg":
+        head_dim = tower.pop("head_dim", 64)
+        if head_dim < 1:
             return None
-        if given.keys() != model[name].keys() or given.get("head_width", 64) < 1:
-            return None
-        towers[name.replace("_cfg", "_config")] = _renamed(given, names)
-    images = towers["vision_config"]
-    images["num_attention_heads"] = images["hidden_size"] // images.pop("head_dim", 64)
-    return {"model_type": "clip", **towers}
+        tower["num_attention_heads"] = tower["hidden_size"] // head_dim
+    return tower
+
+
+def _of_others(given: object) -> Json:
+    """A tower under its name in another program."""
+    tower = given if isinstance(given, Mapping) else {}
+    named = ((program, tower.get(f"{program}_model_name")) for program in ("timm", "eva", "hf"))
+    name = next((f"{program} {value}" for program, value in named if value), "open_clip")
+    return {**tower, "model_type": name}
 
 
 READERS: Mapping[str, Callable[[bytes, str], Json | None]] = {

@@ -7,8 +7,10 @@ position is translated.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
+from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes, light_transformers
@@ -27,6 +29,14 @@ OF_ERNIE = ("hidden_size", "intermediate_size", "max_position_embeddings", "num_
 AROUND = frozenset({"model_type", "architectures", "auto_map"})
 # Language models in the names of the classes of LLaVA.
 OF_LLAVA = {"Qwen": "qwen2", "Mistral": "mistral", "Mpt": "mpt", "Gemma": "gemma"}
+# Programs by a key that their files have and no config with a model type needs.
+OF_PROGRAMS = {
+    "mapping": "TensorRT-LLM",
+    "unk_token": "CTranslate2",
+    "suppress_ids": "CTranslate2",
+    "post_embed_norm": "open_lm",
+    "depformer_dim": "Moshi",
+}
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -445,6 +455,18 @@ def _gpt_oss(config: ModelConfig) -> Json:
     }
 
 
+def _of_diffusers(config: ModelConfig) -> Json:
+    """Blocks of two streams and of one count together."""
+    axes = ROTATED[config.family]
+    n_layers = axes.n_layers(config)
+    return {**({} if n_layers else dict.fromkeys(axes.layers)), "num_hidden_layers": n_layers}
+
+
+def _of_program(program: str, config: ModelConfig) -> Json:  # noqa: ARG001 (the key is enough)
+    """Of a program whose code is not known here."""
+    return {"model_type": program}
+
+
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left
     out.
@@ -458,17 +480,24 @@ def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
 
 # Of configs that name no model type, by a key that each has.
 UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
-    {"ssm_cfg": _state_spaces, "initial_context_length": _gpt_oss}
+    {
+        "ssm_cfg": _state_spaces,
+        "initial_context_length": _gpt_oss,
+        **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
+    }
 )
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),
+        **dict.fromkeys(ROTATED, _of_diffusers),
         "chatglm": _chatglm,
         "baichuan": _baichuan,
         "bert": _bert,
         "dbrx": _dbrx,
         "ernie4_5_moe_vl": _ernie_vl,
         "exaone4": _exaone_4,
+        # Of which every setting is given in the words of transformers.
+        "executorch": lambda _: {},
         "glm": _glm,
         "hymba": _hymba,
         "llava": _llava,

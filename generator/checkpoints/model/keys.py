@@ -23,7 +23,7 @@ OF_POSITION = re.compile(
 # What such a part means elsewhere.
 OF_ELSE = re.compile(
     r"feed_forward|drop|loss|router|moe_|mlp_|experts|initializer|init_(std|scale)|_flash_|_id$"
-    r"|logits?_|_view_|vocab"
+    r"|logits?_|_view_|vocab|time_theta|^freq_dim$"
 )
 OF_ROPE = re.compile(r"rope|rotary|yarn")
 # Of what follows from settings even where there are weights.
@@ -45,6 +45,7 @@ SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*H
 MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.
 OF_FILE = (KEYS_OF_FILE, UNREAD_KEYS, PROGRAM) = ("keys_of_file", "unread_keys", "program")
+FAMILY = "model_type"
 Path = tuple[str, ...]
 
 
@@ -65,11 +66,16 @@ def traced(given: Json, read: Callable[[Json], Json | None], program: str) -> Js
     for path, value in own:
         name, is_read = dotted(path), False
         for other in others(value):
-            after = dict(leaves(read(with_value(given, path, other)) or {}))
+            changed = read(with_value(given, path, other)) or {}
+            if FAMILY in settings and FAMILY not in changed:  # That value is none that is read.
+                is_read = True
+                continue
+            after = dict(leaves(changed))
             differing = [at for at in before.keys() | after if before.get(at) != after.get(at)]
             for at in differing:
                 by_setting.setdefault(dotted(at), {})[name] = value
-            if is_read := bool(differing):
+            if differing:
+                is_read = True
                 break
         concerns = concerns_position(path) or OF_HEADS.search(name)
         if not is_read and concerns and value:

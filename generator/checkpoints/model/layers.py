@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import (
     BESIDE,
     CHUNKED,
@@ -195,7 +196,7 @@ def is_read(config: ModelConfig, layer: Layer) -> bool:
     """
     if config.layer_types:
         return layer.type in TYPES
-    if config.family in RECURRENT | LSTM or "chunked" in layer.mixers:
+    if config.family in RECURRENT | LSTM | ROTATED.keys() or "chunked" in layer.mixers:
         return True
     read = {
         name for name, kind in READ_FOR.items() if "sliding" in layer.mixers and layer.stack == kind

@@ -32,7 +32,9 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
             if (is_adjacent := section.flag(name)) is not None:
                 yield "key", name, "adjacent" if is_adjacent else "halves"
     family, is_gguf = config.text_model.family, config.source.endswith("gguf")
-    if config.source == BESIDE:
+    if config.flag("turns_halves") is not None and config.source == BESIDE:
+        yield "key", "use_hf_rope", "halves" if config.flag("turns_halves") else "adjacent"
+    elif config.source == BESIDE:
         yield "params", BESIDE, "adjacent"
     elif is_gguf and family in TURN_NEIGHBOURS_IN_GGUF:
         yield "gguf", family, "adjacent"

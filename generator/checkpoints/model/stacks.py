@@ -93,7 +93,8 @@ def _is_of_sound(config: ModelConfig) -> bool:
 
 def _is_of_patches(config: ModelConfig) -> bool:
     has_size = "patch_size" in config or "image_size" in config
-    return config.family in OF_IMAGES or ("vocab_size" not in config and has_size)
+    is_of_images = config.family in OF_IMAGES or config.family in ROTATED
+    return is_of_images or ("vocab_size" not in config and has_size)
 
 
 def _is_of_images(config: ModelConfig, part: str) -> bool:
@@ -198,7 +199,8 @@ def resolved(config: ModelConfig) -> Resolved:
 def _with_layers(stack: Stack) -> Stack:
     """``stack`` with its layers, and with what is known of the code of its family."""
     family = stack.config.family
-    default_of = config_classes()[family].__name__ if is_known(family) else ""
+    own = family if family in ROTATED else ""
+    default_of = config_classes()[family].__name__ if is_known(family) else own
     return replace(stack, default_of=default_of, has_code=has_code(family), layers=layers(stack))
 
 
@@ -220,7 +222,7 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
 
 def has_code(family: str) -> bool:
     """Whether transformers or diffusers has the code of ``family``, or this atlas its settings."""
-    return family in FORMATS or family in ROTATED or family in CROPPED or is_known(family)
+    return family in FORMATS or family in CROPPED or is_known(family)
 
 
 def _nested(outer: Stack) -> list[Stack]:

@@ -4,6 +4,7 @@ of training runs.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -11,12 +12,17 @@ from typing_extensions import override
 
 from generator.checkpoints import series
 from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.recorded_folder import RecordedFolder, current_digests, digest_of
-from generator.checkpoints.files.weights import Choice, Weights, refused, suffixes
+from generator.checkpoints.files.weights import CONFIG, Choice, Weights, refused, suffixes
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import RowError
 from generator.text import slugify
+
+# Of a pipeline of diffusers: what names its parts, and the weights of those that are its own.
+PIPELINE = "model_index.json"
+OF_PARTS = tuple(f"diffusion_pytorch_model.safetensors{end}" for end in ("", ".index.json"))
 
 
 def refused_weights(checkpoint: Checkpoint) -> Weights | None:
@@ -96,13 +102,14 @@ class FolderSource(Source):
     @override
     def members(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
         """The folders that a pattern matches, or files of weights where it matches no folder, run
-        by run: a run is all that differs in the last part of the pattern with a *.
+        by run: a run is all that differs in the last part of the pattern with a *. The parts of a
+        pipeline of diffusers.
 
         errors: RowError where none matches, or their names do not give the steps
         """
         pattern = Path(checkpoint.place)
         if series.ANY not in checkpoint.id or pattern.exists():
-            return (checkpoint,)
+            return _parts(checkpoint) or (checkpoint,)
         marked = [index for index, part in enumerate(pattern.parts) if series.ANY in part]
         root, below = Path(*pattern.parts[: marked[0]]), "/".join(pattern.parts[marked[0] :])
         runs: dict[tuple[str, ...], dict[str, Path]] = {}
@@ -138,6 +145,29 @@ class FolderSource(Source):
                 checkpoint, (slugs[-1], title), named, "/".join(filter(None, (start, *names)))
             )
         return rows
+
+
+def _parts(checkpoint: Checkpoint) -> list[Checkpoint]:
+    """The models that a pipeline of diffusers names; none for any other folder. errors: RowError"""
+    if checkpoint.weights or checkpoint.config or not Path(checkpoint.place).is_dir():
+        return []
+    storage = _storage(checkpoint)
+    index = None if storage.has(CONFIG) else storage.read(PIPELINE)
+    parts = []
+    for name, named in (parse_config(index, checkpoint.id) if index else {}).items():
+        if isinstance(named, list) and storage.has(f"{name}/{CONFIG}"):
+            weights = (file for file in OF_PARTS if storage.has(f"{name}/{file}"))
+            parts.append(
+                replace(
+                    checkpoint,
+                    slug=f"{checkpoint.slug}--{slugify(name)}",
+                    id=f"{checkpoint.id}/{name}",
+                    place=f"{checkpoint.place}/{name}",
+                    title=f"{checkpoint.title} · {name}",
+                    weights=next(weights, ""),
+                )
+            )
+    return parts
 
 
 SOURCE = FolderSource()

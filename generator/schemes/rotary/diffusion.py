@@ -23,13 +23,15 @@ def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
     """
     axes = ROTATED[config.family]
     sizes = axes.sizes(config)
-    head_dim = sum(sizes)
-    if not 2 <= head_dim <= MOST_COMPONENTS or any(size % 2 for size in sizes):
+    head_dim = max(axes.head_dim(config), sum(sizes))
+    if not 2 <= sum(sizes) <= head_dim <= MOST_COMPONENTS or any(size % 2 for size in sizes):
         raise RowError(
             f"{config.where}: {axes.setting or 'attention_head_dim'} gives axes of {sizes}"
             f" components; expected even numbers, with a sum of at most {MOST_COMPONENTS:,}"
         )
-    base = positive(config.first("rope_theta", default=axes.base), f"{config.where}: rope_theta")
+    base = positive(
+        config.first(axes.base_key, default=axes.base), f"{config.where}: {axes.base_key}"
+    )
     shares = [(axis, size) for axis, size in enumerate(sizes, 1) if size]
     note = WORDING("by_axes", head_dim=head_dim, shares=shares, family=config.family, n_shown=SHOWN)
     for size in dict.fromkeys(size for size in sizes if size):
