@@ -6,6 +6,7 @@ from generator.contracts.checkpoints import *  # noqa: F403
 from generator.contracts.comparisons import *  # noqa: F403
 from generator.contracts.file_formats import *  # noqa: F403
 from generator.contracts.layer_map import *  # noqa: F403
+from generator.contracts.lengths import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403
 from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403

@@ -141,7 +141,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         checkpoint,
         "ok",
         revision=files.revision,
-        facts=facts(files.resolved),
+        facts=facts(files.resolved, found.all),
         inventory=tensor_rows(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),

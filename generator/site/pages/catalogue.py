@@ -126,7 +126,7 @@ def _row(
     context = next((fact.value for fact in outcome.facts if fact.name == CONTEXT), None)
     parameters = reading.encoding.parameters
     layers = [one for one in outcome.layers if reading.encoding.key in (one.encodings or ())]
-    limits = Counter(layer.before + 1 for layer in layers if layer.before is not None)
+    limits = Counter(layer.width for layer in layers if layer.width is not None)
     return EncodingRow(
         outcome,
         reading,
