@@ -6,9 +6,7 @@ from generator.contracts.checkpoints import Encoding
 from generator.encodings import Form, PositionTable
 
 
-def usable_length(
-    configured: int | None, encodings: Iterable[Encoding[Form]]
-) -> int | None:
+def usable_length(configured: int | None, encodings: Iterable[Encoding[Form]]) -> int | None:
     """The configured positions, or those of the shortest table of text where it has fewer: its rows
     minus the first that is a position, which RoBERTa's config counts (514 rows, 512 positions).
     None without a configured length.

@@ -320,7 +320,8 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
                 for model in models
             ],
         )
-    for name in ("parameters", "active_parameters", "context", "table_rows", "trained", "sees", "layers"):
+    numbers = ("parameters", "active_parameters", "context", "table_rows", "trained", "sees")
+    for name in (*numbers, "layers"):
         yield name, [model[name] for model in models]
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]

@@ -36,8 +36,9 @@ class SightRow:
 
     address: of its page; hint: its maker and its month
     sees: positions that a layer reaches by itself, None where that is not known
-    context, trained: configured and declared original positions, None without; note: on rows that are
-        no positions, or what is not known, "" without one; windows: the width of each limit as text, and in which layers
+    context, trained: configured and declared original positions, None without; note: on rows that
+        are no positions, or what is not known, "" without one
+    windows: the width of each limit as text, and in which layers
     stacks: for each its number of layers and its strokes
     """
 
