@@ -27,6 +27,7 @@ OF_EXPECTED = """Examples:
   position-atlas expected Qwen/Qwen3-8B
   position-atlas expected --check numbers.json
 """
+MOST = 20  # lines on wrong values
 EXAMPLES = """Examples:
 
 \b
@@ -68,7 +69,8 @@ def expected(
             raise RefusedError(_unknown(name, frozen))
         lines = _checked(check, numbers, frozen) if check is not None else []
     if check is not None:
-        typer.echo("\n".join(lines) or f"{name}: all values are right")
+        more = [f"and {len(lines) - MOST:,} more"] if len(lines) > MOST else []
+        typer.echo("\n".join([*lines[:MOST], *more]) or f"{name}: all values are right")
         raise typer.Exit(FAILED if lines else 0)
     if name is None:
         typer.echo("\n".join(map(_listed, frozen.values())))

@@ -74,7 +74,9 @@ def document(model: Json) -> ExpectedModel:
         {**rotation, "values": [at(rotation, position) for position in positions(model, rotation)]}
         for rotation in model["rotations"]
     ]
-    settings = {"revision": known.revision, "config": known.settings} if known else {}
+    if known is None:
+        raise KeyError(model["id"])
+    settings = {"source": known.source, "revision": known.revision, "config": known.settings}
     whole: ExpectedModel = {**model, **settings, "rotations": rotations}  # type: ignore[typeddict-item]
     return whole
 

@@ -125,12 +125,14 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     ],
     "rotation_by_offset": [
     (TURNING, "46 of its 64 … (72%) … within the 4,096-token context. The angles of the other 18"),
-    (replace(TURNING, window=63), "17 of its 64 … within the 63-token attention window."),
+    (replace(TURNING, window=63),
+     "17 of its 64 … within the 63 positions that the window spans to one side."),
     (replace(TURNING, window=5000), "46 of its 64 … within the 4,096-token context."),
     # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
     (turning(32, **LONGROPE, original_max_position_embeddings=64),
      "5 of its 16 … in texts of up to 64 tokens (longer ones use other frequencies)."),
-    (replace(TURNING, window=6), "None of its 64 … within the 6-token attention window, so"),
+    (replace(TURNING, window=6),
+     "None of its 64 … within the 6 positions that the window spans to one side, so"),
     (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context. The angle"),
     (replace(TURNING, n_positions=60_000), "All 64 rotation pairs complete a turn"),
     ],
