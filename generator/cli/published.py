@@ -62,26 +62,23 @@ def expected(
     with reporting_errors():
         if check is not None and name is not None:
             raise RefusedError(f"--check {check}: found the id {name} too; expected one of the two")
-        frozen = {str(model["id"]): model for model in expected_values.frozen()}
+        known = {str(model["id"]): model for model in expected_values.frozen()}
         numbers = None if check is None else _numbers(check)
         name = name if numbers is None else str(numbers.get("id"))
-        if name is not None and name not in frozen:
-            raise RefusedError(_unknown(name, frozen))
-        lines = _checked(check, numbers, frozen) if check is not None else []
-    if check is not None:
+        if name is not None and name not in known:
+            raise RefusedError(_unknown(name, known))
+        document: Any = None if name is None else expected_values.document(known[name])
+        lines = [] if numbers is None else _wrong(f"{check}", document, numbers)
+    if document is None:
+        for model in known.values():
+            rotations = text.plural(len(model["rotations"]), "rotation")
+            typer.echo(f"{model['id']}: {rotations}, version {model['version']} of {model['date']}")
+    elif numbers is None:
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    else:
         more = [f"and {len(lines) - MOST:,} more"] if len(lines) > MOST else []
         typer.echo("\n".join([*lines[:MOST], *more]) or f"{name}: all values are right")
         raise typer.Exit(FAILED if lines else 0)
-    if name is None:
-        typer.echo("\n".join(map(_listed, frozen.values())))
-    else:
-        document = expected_values.document(frozen[name])
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
-
-
-def _listed(model: dict[str, Any]) -> str:
-    rotations = text.plural(len(model["rotations"]), "rotation")
-    return f"{model['id']}: {rotations}, version {model['version']} of {model['date']}"
 
 
 def _numbers(file: Path) -> dict[str, Any]:
@@ -95,13 +92,12 @@ def _numbers(file: Path) -> dict[str, Any]:
     return numbers
 
 
-def _checked(file: Path, numbers: dict[str, Any], frozen: dict[str, dict[str, Any]]) -> list[str]:
-    """A line on each number of ``file`` that is wrong. errors: RefusedError"""
-    model = frozen[numbers["id"]]
-    if not model["rotations"]:
-        raise RefusedError(f"{file}: {model['id']} has no rotation, and so no values to compare")
+def _wrong(file: str, document: Any, numbers: Any) -> list[str]:
+    """A line on each wrong number of a file. errors: RefusedError"""
+    if not document["rotations"]:
+        raise RefusedError(f"{file}: {document['id']} has no rotation, and so nothing to compare")
     try:
-        return list(check_expected.wrong(expected_values.document(model), numbers))
+        return list(check_expected.wrong(document, numbers))
     except (LookupError, TypeError, AttributeError) as error:
         raise RefusedError(
             f"{file}: {type(error).__name__} {error}; expected the form that"

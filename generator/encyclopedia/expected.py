@@ -44,9 +44,11 @@ def path(model: Json) -> str:
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
     models = models_of(atlas)
+    files: dict[str, Callable[[], bytes]]
     files = {path(model): partial(encoded, model) for model in models}
-    beside = {INDEX: partial(index, models), CHECKER: CHECK.read_bytes} if models else {}
-    return {**files, **beside}
+    if models:
+        files |= {INDEX: partial(index, models), CHECKER: CHECK.read_bytes}
+    return files
 
 
 def version(models: Sequence[Json]) -> str:

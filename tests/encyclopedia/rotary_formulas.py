@@ -46,8 +46,8 @@ def proportional(rope: Rope, dim: int) -> list[float]:
 
 def llama3(rope: Rope, dim: int) -> list[float]:
     """apply_scaling of models/llama3/reference_impl/model.py of meta-llama/llama-models."""
-    factor, original = rope["factor"], rope["original_max_position_embeddings"]
-    low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+    names = ("factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor")
+    factor, original, low, high = (float(rope[name]) for name in names)
 
     def scaled(frequency: float) -> float:
         turns = original * frequency / (2 * math.pi)

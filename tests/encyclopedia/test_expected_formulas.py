@@ -39,8 +39,10 @@ def answers(name: str, *, in_single: bool = False) -> dict[str, Any]:
     rotations = []
     for one in file["rotations"]:
         frequencies, factor = by_formula(one, file["context"])
-        turned = np.array(frequencies, dtype=kind)
-        angles = {at["position"]: kind(at["position"]) * turned for at in one["values"]}
+        turned = np.array(frequencies).astype(kind)
+        angles = {
+            at["position"]: np.multiply(at["position"], turned, dtype=kind) for at in one["values"]
+        }
         values = [
             {"position": at, "cos": (factor * np.cos(angle)).tolist(),
              "sin": (factor * np.sin(angle)).tolist()}

@@ -41,10 +41,11 @@ def facts(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> tuple[Fact
     )
 
 
-def _usable(title: str, value: int | str, encodings: Iterable[Encoding[Form]]) -> int | str | None:
+def _usable(title: str, value: int | str, encodings: Iterable[Encoding[Form]]) -> int | str:
     """The value of a size; of the context, the positions that a text may have."""
     is_context = title == TITLES["n_positions"] and isinstance(value, int)
-    return usable_length(int(value), encodings) if is_context else value
+    length = usable_length(int(value), encodings) if is_context else None
+    return value if length is None else length
 
 
 def _by_stage(config: ModelConfig, name: Size) -> str | None:
