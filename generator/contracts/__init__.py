@@ -6,7 +6,6 @@ from generator.contracts.checkpoints import *  # noqa: F403
 from generator.contracts.comparisons import *  # noqa: F403
 from generator.contracts.file_formats import *  # noqa: F403
 from generator.contracts.layer_map import *  # noqa: F403
-from generator.contracts.lengths import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403
 from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
@@ -17,3 +16,4 @@ from generator.contracts.results import *  # noqa: F403
 from generator.contracts.rules import *  # noqa: F403
 from generator.contracts.runs import *  # noqa: F403
 from generator.contracts.subjects import *  # noqa: F403
+from generator.contracts.usable_lengths import *  # noqa: F403

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from generator.contracts.checkpoints import Encoding, Files
 from generator.contracts.layer_map import Layer
-from generator.contracts.lengths import usable_length
 from generator.contracts.model_config import Json
 from generator.contracts.record import Record
+from generator.contracts.usable_lengths import usable_length
 from generator.contracts.wording import Wording
 from generator.encodings import Form
 
