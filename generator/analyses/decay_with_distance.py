@@ -85,7 +85,7 @@ AGREE = 0.1  # difference of the far levels of several windows, up to which thei
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
 # Of the sentence on bases: rotations that it takes, how many times a base is larger, how far apart
 # the distances may be at which all are half way, and how often shuffled far levels may pass.
-FEWEST_ROTATIONS, TENFOLD, SAME_PEAK, RARE, SHUFFLES = 5, 10.0, 1.25, 0.01, 2000
+FEWEST_ROTATIONS, TENFOLD, SAME_PEAK, RARE, SHUFFLES = 5, 10.0, 1.25, 0.01, 20_000
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
     "patches": ("in the middle", "in the first corner", "in the last corner"),
@@ -462,15 +462,15 @@ def lifts_the_floor(rotations: Collection[BasedRotation]) -> bool:
         return False
     bases, fars, halves = np.array([(one.base, one.far, one.half) for one in rotations]).T
     larger = bases[:, None] >= TENFOLD * bases  # (n, n)
-    draws = np.random.default_rng(0)
-    shuffled = [_rises(larger, draws.permutation(fars)) for _ in range(SHUFFLES)]
+    shuffled = np.random.default_rng(0).permuted(np.tile(fars, (SHUFFLES, 1)), axis=1)
     is_same = halves.max() <= SAME_PEAK * halves.min()
-    return bool(_rises(larger, fars) and np.mean(shuffled) < RARE and is_same)
+    return bool(_rise(larger, fars) and np.mean(_rise(larger, shuffled)) < RARE and is_same)
 
 
-def _rises(larger: Array, values: Floats) -> bool:
-    """Whether values (n,) are higher wherever something is ``larger``, (n, n)."""
-    return bool(np.all(values[:, None] > values, where=larger))
+def _rise(larger: Array, values: Floats) -> Array:
+    """Whether values (…, n) are higher wherever something is ``larger``, (n, n): (…), bool."""
+    higher = values[..., :, None] > values[..., None, :]
+    return np.all(higher, axis=(-2, -1), where=larger)
 
 
 def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:
@@ -500,8 +500,10 @@ def _dot(readings: Sequence[Reading]) -> StripDot:
         scheme=Wording(f"schemes/{encoding.scheme}.md.jinja")("title"),
         unit=unit,
         is_cosine="far_levels" in results[0].arrays,
+        is_bias=encoding.form in (OffsetBias.__name__, WindowBias.__name__),
     )
-    name = WORDING("strip_dot", name=readings[0].label.title, count=len(readings))
+    count = len(readings) if encoding.provenance.tensor else 1
+    name = WORDING("strip_dot", name=readings[0].label.title, count=count)
     is_known = len(fars) == len(readings)
     return StripDot(row, name, float(np.median(halves)), np.median(fars) if is_known else None)
 

@@ -1,4 +1,4 @@
-"""Shapes of kernels: profile by distance, distance half way to the far level, monotonicity, translation invariance.
+"""Shapes of kernels: profile by distance, half way to the far level, monotonicity, invariance.
 
 They are those of “Decay with distance” and “Similarity by distance”. A kernel is a square matrix,
 NaN where a pair does not count. Where distances are measured along several lines, each line has its
