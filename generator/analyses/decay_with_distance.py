@@ -75,7 +75,7 @@ STRAIGHT = (
     "it falls in a straight line, so where it is half way to its far level would depend on the"
     " window alone"
 )
-HALF = "Half way to its far level"  # This and the next two are titles.
+HALF = "Distance half way to its far level"  # This and the next two are titles.
 FAR = "Far level (mean cosine over the last quarter of the distances)"
 MONOTONICITY = f"Local monotonicity (share of the first {STEPS} steps that fall)"
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
