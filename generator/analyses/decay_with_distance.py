@@ -36,7 +36,7 @@ from generator.encodings import (
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
 from generator.figures.charts import Images
-from generator.figures.decays import (
+from generator.figures.profiles import (
     StripDot,
     decay_over_all,
     draw_bases,
@@ -417,9 +417,15 @@ def _falls_of_noise(form: Shaped) -> float | None:
 
 def overview(members: Sequence[tuple[Outcome, Reading]]) -> Overview:
     """What bases do to a rotation, and where all encodings lie, by their schemes."""
-    bases = FigureSpec("bases", WORDING.figure("bases"), draw_bases)
+    bases = FigureSpec(
+        "bases", WORDING.figure("bases", alt=lambda _: WORDING("bases_alt")), draw_bases
+    )
     dots = _dots(members)
-    strip = FigureSpec("strip", WORDING.figure("strip"), partial(draw_strip, dots))
+    strip = FigureSpec(
+        "strip",
+        WORDING.figure("strip", alt=lambda _: WORDING("strip_alt")),
+        partial(draw_strip, dots),
+    )
     return Overview(_of_bases(members), (bases, strip) if dots else (bases,))
 
 
@@ -480,32 +486,31 @@ def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:
     groups: dict[tuple[str, str, str], list[Reading]] = {}
     for outcome, reading in members:
         if reading.results[ANALYSIS.key].value("half") is not None:
-            learned = reading.encoding.provenance.tensor and reading.encoding.part
+            learned = reading.encoding.provenance.tensor and reading.encoding.stack
             own = learned or str(reading.results[ANALYSIS.key].value("half"))
             key = (outcome.checkpoint.slug, reading.encoding.scheme, own)
             groups.setdefault(key, []).append(reading)
-    return tuple(
-        sorted(map(_dot, groups.values()), key=lambda dot: (dot.far is None, dot.row, dot.half))
-    )
+    return tuple(sorted(map(_dot, groups.values()), key=lambda dot: (dot.order, dot.row, dot.half)))
 
 
 def _dot(readings: Sequence[Reading]) -> StripDot:
-    """A dot for readings of one scheme in one part of a model."""
+    """A dot for readings of one scheme in one stack of a model."""
     encoding = readings[0].encoding
     results = [reading.results[ANALYSIS.key] for reading in readings]
     halves, fars = (_defined(result.value(key) for result in results) for key in ("half", "far"))
-    unit = str(results[0].arrays["unit"]).split()[0]
+    unit, is_cosine = str(results[0].arrays["unit"]).split()[0], "far_levels" in results[0].arrays
     row = WORDING(
         "strip_row",
         scheme=Wording(f"schemes/{encoding.scheme}.md.jinja")("title"),
         unit=unit,
-        is_cosine="far_levels" in results[0].arrays,
+        is_cosine=is_cosine,
         is_bias=encoding.form in (OffsetBias.__name__, WindowBias.__name__),
     )
     count = len(readings) if encoding.provenance.tensor else 1
     name = WORDING("strip_dot", name=readings[0].label.title, count=count)
-    is_known = len(fars) == len(readings)
-    return StripDot(row, name, float(np.median(halves)), np.median(fars) if is_known else None)
+    far = float(np.median(fars)) if len(fars) == len(readings) else None
+    order = 2 * (not is_cosine) + (unit == "patches")
+    return StripDot(order, row, name, float(np.median(halves)), far)
 
 
 ANALYSIS = Analysis(

@@ -35,7 +35,7 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
-from generator.figures.decays import draw_bases, draw_strip
+from generator.figures.profiles import draw_bases, draw_strip
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
@@ -541,7 +541,7 @@ def test_layers_of_a_model_are_one_dot_and_biases_stand_apart() -> None:
             frozen(np.arange(-9, 10)), causal=False, beyond="constant",
         )  # fmt: skip
         stored = Provenance("model.safetensors", f"layers.{number}.bias")
-        layers.append(member("t5", Encoding("encoder", "t5_bias", form, stored, number=number)))
+        layers.append(member("t5", Encoding(f"layer {number}", "t5_bias", form, stored)))
     dots = _dots([*layers, member("llama", rotary(1e4)), member("llama", rotary(1e4))])
     assert [(dot.row, dot.name) for dot in dots] == [
         ("Rotary", "llama"), ("Learned relative bias (logits)", "t5, median of 3 encodings"),
@@ -549,7 +549,7 @@ def test_layers_of_a_model_are_one_dot_and_biases_stand_apart() -> None:
     halves = [reading.results[ANALYSIS.key].value("half") for _, reading in layers]
     assert dots[1].half == np.median([half or 0.0 for half in halves])
     figure = draw_strip(dots, {})
-    assert [len(axes.lines) for axes in figure.axes] == [4, 3]  # A line for each row, and dots.
+    assert [len(axes.lines) for axes in figure.axes] == [4, 2]  # A line for each row, and dots.
 
 
 def test_the_first_figure_has_four_bases_near_and_far() -> None:

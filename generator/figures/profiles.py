@@ -133,9 +133,11 @@ def draw_bases(_: Results) -> Figure:
 class StripDot:
     """An encoding of a strip, or the median of those of a model that differ by layer alone.
 
-    row: name of its row; half: in positions or patches; far: a cosine, None of what is none
+    order: of its row, the first above; row: name of that; half: in positions or patches; far: a
+        cosine, None of what is none, or has no common one
     """
 
+    order: int
     row: str
     name: str
     half: float
@@ -144,20 +146,24 @@ class StripDot:
 
 def draw_strip(dots: Sequence[StripDot], _: Results) -> Figure:
     """A dot for each encoding, in a row for each scheme: half way to the far level, and that."""
-    rows = list(dict.fromkeys(dot.row for dot in reversed(dots)))
-    figure, (left, right) = panels(2, height=1.1 + 0.26 * len(rows))
-    for axes, label in ((left, "half way (positions or patches)"), (right, "far level (cosine)")):
-        for place in range(len(rows)):
-            add(axes, StraightLine("y", place, colour=GRID, order=0.0))
-        for dot in dots:
-            x = dot.half if axes is left else dot.far
-            if x is not None:
-                style: Any = {"marker": "o", "size": 5.0, "is_joined": False, "alpha": 0.75}
-                y = float(rows.index(dot.row))
-                add(axes, Line([x], [y], colour=SERIES[0], name=hidden(dot.name), **style))
-        axes.set_yticks(range(len(rows)), rows if axes is left else [""] * len(rows))
-        axes.tick_params(axis="y", length=0)
-        axes.set(xlabel=label, ylim=(-0.6, len(rows) - 0.4))
-    logarithmic(left, "x")
-    left.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    figure, (above, below) = panels(2, columns=1, height=0.9 + 0.2 * len({d.row for d in dots}))
+    _rows_of_dots(above, [(dot.row, dot.name, dot.half) for dot in dots])
+    _rows_of_dots(below, [(dot.row, dot.name, dot.far) for dot in dots if dot.far is not None])
+    above.set_xlabel("half way (positions or patches)")
+    below.set_xlabel("far level (cosine)")
+    logarithmic(above, "x")
+    above.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
     return figure
+
+
+def _rows_of_dots(axes: Axes, dots: Sequence[tuple[str, str, float]]) -> None:
+    """dots: row, name and value of each, the uppermost row first"""
+    rows = list(dict.fromkeys(row for row, _, _ in reversed(dots)))
+    for place in range(len(rows)):
+        add(axes, StraightLine("y", place, colour=GRID, order=0.0))
+    for row, name, value in dots:
+        style: Any = {"marker": "o", "size": 5.0, "is_joined": False, "alpha": 0.75}
+        add(axes, Line([value], [rows.index(row)], colour=SERIES[0], name=hidden(name), **style))
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
