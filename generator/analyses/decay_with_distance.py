@@ -476,7 +476,7 @@ def lifts_the_floor(rotations: Collection[BasedRotation]) -> bool:
 def _rise(larger: Array, values: Floats) -> Array:
     """Whether values (…, n) are higher wherever something is ``larger``, (n, n): (…), bool."""
     higher = values[..., :, None] > values[..., None, :]
-    return np.all(higher, axis=(-2, -1), where=larger)
+    return np.asarray(np.all(higher, axis=(-2, -1), where=larger))
 
 
 def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:

@@ -27,7 +27,7 @@ def explain_axes(figure: "Figure") -> None:
 
 def _scale(axis: "Axis") -> str:
     if axis.get_scale() == "symlog":
-        return f", log scale above {axis.get_transform().linthresh:g}"
+        return f", log scale above {getattr(axis.get_transform(), 'linthresh', 1.0):g}"
     return ", log scale" if axis.get_scale() == "log" else ""
 
 

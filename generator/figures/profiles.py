@@ -113,7 +113,8 @@ def draw_bases(_: Results) -> Figure:
     for base, colour in zip(BASES, SERIES, strict=False):
         form = Rotation(base, NEAR, NEAR, NEAR)
         near, far = form.by_offset(NEAR), far_cosine(form.frequencies, NEAR)
-        name, level = f"base {base:,.0f}", {"colour": colour, "is_aside": True}
+        name = f"base {base:,.0f}"
+        level: Any = {"colour": colour, "is_aside": True}
         half = half_distance(np.arange(NEAR), (near - far) / (1.0 - far)) or 0.0
         add(axes[0], Line(np.arange(NEAR), near, colour=colour, name=name))
         add(axes[0], Line([far_from(NEAR), NEAR - 1], [far, far], dash=DOTTED, **level))

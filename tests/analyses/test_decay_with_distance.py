@@ -11,7 +11,6 @@ from generator.analyses.decay_with_distance import (
     Shaped,
     _dots,
     compute,
-    draw_profiles,
     lifts_the_floor,
     overview,
 )
@@ -35,7 +34,7 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
-from generator.figures.profiles import draw_bases, draw_strip
+from generator.figures.profiles import draw_bases, draw_profiles, draw_strip
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
@@ -552,14 +551,17 @@ def test_layers_of_a_model_are_one_dot_and_biases_stand_apart() -> None:
     assert [len(axes.lines) for axes in figure.axes] == [4, 2]  # A line for each row, and dots.
 
 
+def drawn(axes: Any) -> list[Any]:
+    """x and y of the lines of a panel, as arrays."""
+    return [np.asarray(line.get_xydata()).T for line in axes.lines]
+
+
 def test_the_first_figure_has_four_bases_near_and_far() -> None:
-    near, far = draw_bases({}).axes
-    curves = [line for line in near.lines if len(line.get_xdata()) == 128]
-    levels = [line for line in near.lines if len(line.get_xdata()) == 2]
-    assert [len(curves), len(levels), len(far.lines)] == [4, 4, 4]
-    assert [line.get_ydata()[0] for line in levels] == sorted(
-        line.get_ydata()[0] for line in levels
-    )
-    assert {line.get_xdata()[-1] for line in far.lines} == {131_072}
+    near, far = (drawn(axes) for axes in draw_bases({}).axes)
+    curves = [y for x, y in near if x.size == 128]
+    levels = [y[0] for x, y in near if x.size == 2]
+    assert [len(curves), len(levels), len(far)] == [4, 4, 4]
+    assert levels == sorted(levels)
+    assert {x[-1] for x, _ in far} == {131_072}
     for curve, base in zip(curves, (1e4, 1e5, 1e6, 1e7), strict=True):
-        assert_allclose(curve.get_ydata(), rotation(base).by_offset(128))
+        close(curve, rotation(base).by_offset(128), 1e-12)
