@@ -255,6 +255,8 @@ class Figure:
     ) -> "Figure":
         """Figure of several encodings, drawn from their results of ``analysis``."""
         results = {reading.label: reading.results[analysis.key] for _, reading in members}
+        if len(results) > 1:
+            spec = replace(spec, texts=spec.texts.of_several)
         keys = tuple(
             f"{outcome.key} {reading.encoding.key} {reading.label.title} {reading.label.colour}"
             for outcome, reading in members

@@ -1,6 +1,6 @@
 """Analyses, their results, and figures of results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import count
@@ -17,6 +17,8 @@ from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
+
+    from generator.contracts.outcomes import Outcome, Reading
 
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
@@ -281,6 +283,16 @@ class Overlay:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """What opens the page of an analysis: a sentence on all encodings, "" where nothing follows,
+    and figures that are drawn without results.
+    """
+
+    sentence: str = ""
+    figures: tuple[FigureSpec, ...] = ()
+
+
+@dataclass(frozen=True)
 class Analysis:
     """A question about encodings, or about what a trained model does: how its answer is computed
     and drawn.
@@ -298,6 +310,7 @@ class Analysis:
         for the first of ``headlines``, if that has any
     overlay: the line by which the compare page lays several encodings over each other; None without
         one
+    overview: what follows from all encodings to which it applies
     derived: for each name in ``Result.derived``, a function that returns that array for a form and
         ``Result.arrays``
     follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the
@@ -329,6 +342,7 @@ class Analysis:
     headlines: tuple[Headline, ...] = ()
     answer: Headline | None = None
     overlay: Overlay | None = None
+    overview: "Callable[[Sequence[tuple[Outcome, Reading]]], Overview]" = lambda _: Overview()
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()

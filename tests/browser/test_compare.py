@@ -362,7 +362,7 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         assert page.locator("#pac-overlays h2").all_inner_texts() == ["Decay with distance"]
         page.locator("#pac-metrics").scroll_into_view_if_needed()
-        row = page.locator("#pac-metrics tbody tr", has_text="Half-distance").first
+        row = page.locator("#pac-metrics tbody tr", has_text="half way to its far level").first
         first, second, difference = (
             float(row.locator("td").nth(column).get_attribute("data-value") or "")
             for column in (1, 2, 3)

@@ -97,6 +97,7 @@ def decay_with_distance(encoding: Encoding) -> Metrics:
         "positions": len(down),
         "farthest": max(down.max(), across.max()),
         "half": mean(halves),
+        "far": None,
         "monotonicity": mean([shapes.monotonicity(head) for head in along]),
         "invariance": mean([shapes.invariance(head, offsets) for head in shaped]),
         "symmetry": mean([shapes.symmetry(head) for head in shaped]),

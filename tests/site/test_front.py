@@ -138,7 +138,7 @@ ANSWERS = {
     "Which models are configured for 200,000 tokens?": "configured for 200,000 tokens or more",
     "Which models use attention windows, and in which layers?": "Windows and mixed layers",
     "What does context scaling change in a rotary encoding?": "scaling slows pairs by a factor",
-    "How fast does similarity decrease with distance?": "Similarity decreases by half within",
+    "How fast does similarity decrease with distance?": "falls halfway to its far level",
     "Which tables have a break between adjacent positions?": "the cosine of adjacent positions",
     "Which offsets does each attention head favour?": "heads the bias is highest within one",
     "What is a kernel?": "Kernel",

@@ -11,6 +11,7 @@ import numpy as np
 
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading
 from generator.encodings import PositionTable
+from generator.encodings.kernels import are_same, cosines_of
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import (
     alignment,
@@ -61,6 +62,12 @@ class MapCell:
     value: float | None
     uncorrected: float | None
     level: int
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the two are equal by construction."""
+        first, second = (cosines_of(member[1].form.load()) for member in (self.first, self.second))
+        return are_same(first, second)
 
     @property
     def hundredths(self) -> int | None:
@@ -167,7 +174,9 @@ def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> t
         )
         for index in known
     ]
-    return conclusions(named, differences)
+    cosines = [cosines_of(readings[index].form.load()) for index in known]
+    same = np.array([[are_same(one, other) for other in cosines] for one in cosines])
+    return conclusions(named, differences, same)
 
 
 def _is_known(atlas: Atlas, reading: Reading) -> bool:
