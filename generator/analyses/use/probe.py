@@ -201,7 +201,7 @@ def by_depth(result: Result) -> tuple[Array, Array]:
     return np.linspace(0.0, 1.0, r2.size), r2
 
 
-def sentence(results: Results) -> str:
+def sentence(results: Results, _: int) -> str:
     """How many parts hold the position at the input, and at the end."""
     held = sum(_of(result)[0] > HELD for result in results.values())
     fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())
