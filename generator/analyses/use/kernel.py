@@ -17,7 +17,7 @@ from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
-from generator.numerics.standard_errors import jackknife, without_each
+from generator.numerics.certainty import jackknife, without_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

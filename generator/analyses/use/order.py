@@ -23,7 +23,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.scene import Line, add
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.standard_errors import quotient_error
+from generator.numerics.certainty import quotient_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,7 +22,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.standard_errors import jackknife, without_each
+from generator.numerics.certainty import jackknife, without_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
