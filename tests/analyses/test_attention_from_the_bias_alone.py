@@ -156,6 +156,24 @@ def test_a_finding_counts_the_one_sided_heads() -> None:
     assert len(sentences(bias(past, even, even))) == 1
 
 
+def test_random_biases_get_a_sentence_in_few_cases() -> None:
+    """Of windows and of buckets, with noise so large that most heads have a symmetry below 50%."""
+    n_found = 0
+    for seed in range(60):
+        draws = np.random.default_rng(seed)
+        buckets = np.sort(draws.integers(0, 8, 2 * N + 1))
+        for form in (
+            bias(*draws.normal(size=(4, 8))[:, buckets] * 2.0),
+            WindowBias(frozen(draws.normal(size=(4, 7, 7)) * 2.0)),
+        ):
+            n_found += len(sentences(form))
+    assert n_found <= 9  # of 240; 2 in 100 of each kind, and rarely a few more
+
+
+def test_a_slope_is_local_by_its_rule_which_is_no_finding() -> None:
+    assert sentences(OffsetBias(frozen([-0.5 * np.abs(PAST)]), frozen(PAST), True, "linear")) == []
+
+
 def test_a_single_position_is_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="single position"):
         result_of(OffsetBias(frozen([[1.0]]), frozen([0]), causal=True, beyond="constant"))

@@ -65,7 +65,7 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     assert result.arrays["seams"].tolist() == [[position, position]]
     assert result.value("at") == position
     assert (
-        f"A seam divides the table after position {position}: positions {position} and"
+        f"A seam may divide the table after position {position}: positions {position} and"
         in finding.text
     )
     assert (finding.weight, finding.context) == (weight, "")
@@ -91,7 +91,7 @@ def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
     ]
     finding = result_of(np.vstack(halves), family=family).findings[0]
     how = "less" if sides[0] > sides[1] else "more"
-    where = f"A seam follows position {position}: adjacent positions are"
+    where = f"The table may have a seam after position {position}: adjacent positions are"
     assert f"{where} {how} similar after it (median cosine 0." in finding.text
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
@@ -109,6 +109,34 @@ def test_a_seam_goes_farther_than_four_usual_steps(step: float, seams: int, dips
     steps[127] = step
     values = values_of(on_a_circle(steps))
     assert (values["seams"], values["dips"]) == (seams, dips)
+
+
+# Cosines of a BART's adjacent positions from 16 to 40; the table has two levels.
+FALLING = [0.80, 0.81, 0.80, 0.80, 0.84, 0.77, 0.79, 0.72, 0.52, 0.29, 0.02, -0.09, 0.02, 0.13,
+           0.04, 0.27, 0.11, 0.10, 0.27, 0.25, -0.14, 0.08, 0.16, -0.02, 0.10]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cosines", "kind"), [
+    (FALLING, "slopes"), (FALLING[:8] + FALLING[10:], "seams"),
+    (FALLING[:9] + FALLING[10:], "seams"),
+    (FALLING[::-1], "slopes"), ((FALLING[:8] + FALLING[10:])[::-1], "seams"),
+])  # fmt: skip
+def test_a_change_that_takes_several_steps_is_a_slope_and_no_seam(
+    cosines: list[float], kind: str
+) -> None:
+    """0.72, 0.52, 0.29, 0.02: two cosines are near neither 0.80 nor 0.10."""
+    whole = [*cosines[:1] * 16, *cosines, *cosines[-1:] * 16]
+    result = result_of(on_a_circle(np.arccos(whole)))
+    found = {key: result.value(key) for key in ("seams", "slopes", "dips")}
+    assert found == {"seams": 0, "slopes": 0, "dips": 0, kind: 1}
+    text = result.findings[0].text
+    assert ("may have a seam after" in text, "a slope rather than a seam" in text) == (
+        (kind == "seams"),
+        (kind == "slopes"),
+    )
+    if cosines is FALLING:
+        assert text.startswith("The table changes gradually from position 24 to 26, which is a")
+        assert result.arrays["slopes"].tolist() == [[24, 25]]
 
 
 def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:

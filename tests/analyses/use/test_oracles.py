@@ -178,6 +178,26 @@ def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
     assert min(known[f"{kind}_highest"] or 0.0 for kind in ("previous", "first", "own")) > 99.0
 
 
+def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_queries() -> None:
+    """Gu et al. 2025, arXiv 2410.10781, section 3.1: of four heads, the one that looks there; of
+    heads that attend evenly, whose mean is (1 + 1/2 + … + 1/n) / n, none of 64 tokens (0.074) and
+    all of 8 (0.340), although queries of the second half give 0.159.
+    """
+    for stack, sinks, first in (
+        (stack_of(hand_set()), 25.0, 25.0),
+        (stack_of(without_positions()), 0.0, 0.0),
+        (stack_of(without_positions(), length=8), 100.0, 0.0),
+    ):
+        result = heads.compute(stack)
+        assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
+        assert result.value("first") == first
+
+
+def test_sinks_are_those_of_models_that_read_in_order() -> None:
+    stack = stack_of(t5(), "encoder")
+    assert heads.compute(stack).value("sinks") is None
+
+
 @pytest.mark.parametrize(
     ("n", "is_causal", "expected"), [(64, False, 1 / 64), (64, True, 0.021419)]
 )
@@ -299,7 +319,7 @@ def test_pairs_that_were_made_long_are_found(of: str) -> None:
     with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
         for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_of_use._shares(stack, stack.inputs(2), pairs(stack))
+    shares = pairs_of_use._shares(pairs_of_use._norms(stack, stack.inputs(2), pairs(stack)))
     assert lengths[0].shape == (1, 4, 64, 16)
     assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
