@@ -239,7 +239,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     n_heads = first.arrays["first"].size
     found = [*_of_sinks(first, second)]
     for kind in CONFIRMED:
-        if not first.find(kind) or (kind == "first" and first.value("sinks") is not None):
+        if not first.find(kind) or (kind == "first" and first.find("sinks_random")):
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
         # What the rule of an encoding does with any weights is no finding.
@@ -262,10 +262,12 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     """A finding on attention sinks, where both runs show more than random weights do."""
-    share, random = first.value("sinks"), float(first.arrays.get("sinks_random", 0.0))
-    if share is None or min(share, second.value("sinks") or 0.0) <= random + LEAST_SINKS:
+    least = LEAST_SINKS + (random := float(first.arrays.get("sinks_random", 0.0)))
+    both = [result.find("sinks") for result in (first, second)]
+    if any(found is None or (found.value or 0.0) <= least for found in both):
         return
     text, error = first.value("sinks_text"), first.error_of("sinks_text")
+    share = first.value("sinks") or 0.0
     values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
     values |= {"text": text, "text_error": None if error is None else error.value}
     rests_on = [key for key in SINKS if first.value(key) is not None]

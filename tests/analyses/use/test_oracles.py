@@ -178,6 +178,16 @@ def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
     assert min(known[f"{kind}_highest"] or 0.0 for kind in ("previous", "first", "own")) > 99.0
 
 
+def without_queries() -> Any:
+    """A GPT-2 that attends to all keys evenly."""
+    found = model("gpt2", **GPT2)
+    with torch.no_grad():
+        for block in found.h:
+            block.attn.c_attn.weight[:, :64] = 0.0
+            block.attn.c_attn.bias[:64] = 0.0
+    return found
+
+
 def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_queries() -> None:
     """Gu et al. 2025, arXiv 2410.10781, section 3.1: of four heads, the one that looks there; of
     heads that attend evenly, whose mean is (1 + 1/2 + … + 1/n) / n, none of 64 tokens (0.074) and
@@ -185,8 +195,8 @@ def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_querie
     """
     for stack, sinks, first in (
         (stack_of(hand_set()), 25.0, 25.0),
-        (stack_of(without_positions()), 0.0, 0.0),
-        (stack_of(without_positions(), length=8), 100.0, 0.0),
+        (stack_of(without_queries()), 0.0, 0.0),
+        (stack_of(without_queries(), length=8), 100.0, 0.0),
     ):
         result = heads.compute(stack)
         assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
@@ -361,12 +371,7 @@ def test_losses_are_those_of_transformers() -> None:
 
 
 def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
-    found = model("gpt2", **GPT2)
-    with torch.no_grad():
-        for block in found.h:
-            block.attn.c_attn.weight[:, :64] = 0.0
-            block.attn.c_attn.bias[:64] = 0.0
-    result = kernel.compute(stack_of(found.double()))
+    result = kernel.compute(stack_of(without_queries().double()))
     assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
     assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
 
