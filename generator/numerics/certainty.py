@@ -48,9 +48,9 @@ def share_of_groups(groups: Array, which: Array) -> float:
 
 def is_beyond_chance(count: int, total: int, chance: float) -> bool:
     """Whether so many, or so few, of ``total`` come about in at most ``ALARM`` of cases where each
-    does with the probability ``chance``.
+    does with the probability ``chance``; never of what is sure.
     """
     from scipy.stats import binom
 
     more, fewer = binom.sf(count - 1, total, chance), binom.cdf(count, total, chance)
-    return bool(2.0 * min(more, fewer) <= ALARM)
+    return bool(0.0 < chance < 1.0 and 2.0 * min(more, fewer) <= ALARM)

@@ -52,6 +52,7 @@ def test_a_quotient_of_numbers_that_go_together_has_the_error_of_scipys_bootstra
     (2, 3, 0.1, False),  # 2 · 0.028
     (0, 8, 0.5, True),  # 2 · 0.0039
     (0, 6, 0.5, False),  # 2 · 0.0156
+    (0, 6, 1.0, False),
 ])  # fmt: skip
 def test_a_count_is_beyond_chance_in_one_of_a_hundred_cases(
     count: int, total: int, chance: float, expected: bool
