@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
+from generator.numerics.arrays import Floats
 from generator.numerics.certainty import is_beyond_chance, jackknife, quotient_error, without_each
 
 rng = np.random.default_rng(0)
@@ -15,10 +16,10 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     assert jackknife(without) == pytest.approx(values.std(ddof=1) / np.sqrt(12))
 
 
-def with_mean(values: np.ndarray, mean: float, error: float) -> np.ndarray:
+def with_mean(values: Floats, mean: float, error: float) -> Floats:
     """``values`` (n,), moved and scaled to this mean and standard error of the mean."""
     unit = (values - values.mean()) / values.std(ddof=1)
-    return mean + error * np.sqrt(values.size) * unit
+    return np.asarray(mean + error * np.sqrt(values.size) * unit)
 
 
 def test_a_quotient_has_the_error_of_the_delta_method() -> None:

@@ -292,7 +292,8 @@ def test_the_score_of_a_penalty_is_that_of_its_hat_matrix() -> None:
 
 def test_a_probe_is_told_by_its_ends_and_its_best_layer() -> None:
     """Positions 0 to 4 have a variance of 2; half of it missed is an error of 1."""
-    found = probe._metrics(np.array([0.5, 0.25, 0.75, 0.375]), np.arange(5.0))
+    missed = 1.0 - np.array([0.5, 0.25, 0.75, 0.375])[:, None] + np.array([-0.1, 0.1])
+    found = probe._metrics(missed, np.arange(5.0))
     assert {metric.key: metric.value for metric in found} == pytest.approx(
         {
             "r2_highest": 0.75,
@@ -301,6 +302,7 @@ def test_a_probe_is_told_by_its_ends_and_its_best_layer() -> None:
             "r2_last": 0.375,
             "error_input": 1.0,
             "error_last": np.sqrt(1.25),
+            **dict.fromkeys(("r2_highest_error", "r2_input_error", "r2_last_error"), 0.1),
         }
     )
 
