@@ -1,7 +1,7 @@
 """Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,11 +72,11 @@ def _sinks(stack: RunningStack) -> Iterator[Metric]:
     heads of all texts in % with over ``LARGE`` of attention on the first position, as a mean over
     all queries; and its standard error over texts.
     """
-    for (key, title), read in zip(SINKS.items(), (stack.inputs, stack.pieces), strict=True):
+    for key, title in SINKS.items():
         share, error, reason = None, None, ""
         if stack.wants(key):
             try:
-                by_text = 100.0 * _shares_of_sinks(stack, read)
+                by_text = 100.0 * _shares_of_sinks(stack, of_text=key == "sinks_text")
                 share, error = by_text.mean(), by_text.std(ddof=1) / np.sqrt(len(by_text))
             except NotApplicableError as why:
                 reason = str(why)
@@ -84,20 +84,27 @@ def _sinks(stack: RunningStack) -> Iterator[Metric]:
             yield Metric(error_key(key), f"Standard error: {title}", error, "%", reason)
 
 
-def _shares_of_sinks(stack: RunningStack, read: Callable[[], Array]) -> Floats:
-    """Of each text, the share of heads that are sinks: (n_sequences,).
+def _shares_of_sinks(stack: RunningStack, *, of_text: bool) -> Floats:
+    """Of each text, or as many random tokens, the share of heads that are sinks: (n_sequences,).
+
+    Neither begins or ends with a mark, which would be the first position instead.
 
     errors: NotApplicableError
     """
     if not stack.is_causal:
         raise NotApplicableError("its positions also see later ones")
+    vocabulary = stack.text_vocabulary
+    n, start = stack.length + vocabulary.n_reserved, len(vocabulary.before)
+    framed = (
+        stack.pieces(length=n) if of_text else vocabulary.random(stack.n_sequences, n, stack.seed)
+    )
     by_layer: defaultdict[int, list[Floats]] = defaultdict(list)
 
     def note(layer: int, weights: Any) -> None:
         to_first = weights[..., 0].double().mean(dim=-1)  # (batch, n_heads)
         by_layer[layer].append((to_first > LARGE).double().mean(dim=1).cpu().numpy())
 
-    for _ in stack.run(read(), note):
+    for _ in stack.run(framed[:, start : start + stack.length], note):
         pass
     return np.asarray(np.mean([np.concatenate(each) for each in by_layer.values()], axis=0))
 

@@ -14,7 +14,8 @@ from generator.analyses.use import pairs as pairs_of_use
 from generator.checkpoints.model.running.losses import losses, task
 from generator.checkpoints.model.running.positions import moved, places
 from generator.checkpoints.model.running.rotated import heads_watched, pairs
-from generator.checkpoints.model.running.stack import Read
+from generator.checkpoints.model.running.stack import Read, RunningStack
+from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position
@@ -201,6 +202,18 @@ def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_querie
         result = heads.compute(stack)
         assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
         assert result.value("first") == first
+
+
+def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
+    """Which attention to every key, and to a mark in front, would be told from words alone."""
+    read: list[Any] = []
+    stack = stack_of(without_queries(), vocabulary=Vocabulary(np.arange(1, 39), before=(39,)))
+    run = RunningStack.run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunningStack, "run", lambda *given: read.append(given[1]) or run(*given))
+        heads._shares_of_sinks(stack, of_text=False)
+    assert [inputs.shape for inputs in read] == [(16, 64)]
+    assert 39 not in read[0]
 
 
 def test_sinks_are_those_of_models_that_read_in_order() -> None:
