@@ -179,8 +179,8 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if all(_fades(result, random) for result in both):
         error = first.value(error_key("r2_last"))
         text = WORDING("fades", at_input=known, at_end=last, error=error, random=float(random[-1]))
-        rests_on = ("r2_input", "r2_last", error_key("r2_last"), "r2_random_last")
-        return (Finding(text, rests_on, 0.6),)
+        of_end = ("r2_last", error_key("r2_last"), "r2_random_last")
+        return (Finding(text, ("r2_input", *of_end), 0.6),)
     if all(_is_built_up(result, random) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
         values = {"highest": highest, "error": first.value(error_key("r2_highest"))}
