@@ -25,6 +25,7 @@ from generator.figures.scene import DOTTED, StraightLine
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention_of_bias import attention, locality, perplexity, symmetry
+from generator.numerics.certainty import groups_of
 
 WORDING = Wording("analyses/attention_from_the_bias_alone.md.jinja")
 POSITIONS = 128
@@ -32,6 +33,7 @@ PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
 # Symmetry at which one of two mirrored keys gets three times as much attention as the other.
 UNLIKE = 0.5
+ORDERS = 99  # of the same biases, random ones
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
@@ -68,7 +70,7 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
             "locality": local,
             "symmetry": np.array([np.nan if value is None else value for value in symmetries]),
         },
-        findings=tuple(_findings(local, chance, defined)),
+        findings=tuple(_findings(form, local, chance)),
     )
 
 
@@ -118,7 +120,31 @@ def _above(localities: Floats, chance: float) -> Array:
     return np.asarray(localities > chance * (1.0 + FLAT))
 
 
-def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator[Finding]:
+def _in_other_orders(form: OffsetBias | WindowBias) -> Iterator[float]:
+    """Mean locality of the same biases at offsets in each of ``ORDERS`` random orders, another in
+    each head; offsets that share one bias still do.
+    """
+    flat = form.values.reshape(len(form.values), -1)
+    groups, draws = groups_of(flat), np.random.default_rng(0)
+    _, first = np.unique(groups, return_index=True)
+    for _ in range(ORDERS):
+        orders = np.stack([draws.permutation(first)[groups] for _ in flat])
+        values = np.take_along_axis(flat, orders, axis=1).reshape(form.values.shape)
+        weights = map(attention, heads(replace(form, values=values)))
+        yield float(np.mean([locality(each, columns_of(form)) for each in weights]))
+
+
+def _findings(
+    form: OffsetBias | WindowBias, localities: Floats, chance: float
+) -> Iterator[Finding]:
+    if isinstance(form, OffsetBias) and form.beyond == "linear":
+        return  # What a rule makes true is no finding.
+    mean, others = localities.mean(), [*_in_other_orders(form)]
+    if not min(others) * (1.0 - FLAT) <= mean <= max(others) * (1.0 + FLAT):
+        yield _of_locality(localities, chance)
+
+
+def _of_locality(localities: Floats, chance: float) -> Finding:
     n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
     is_most = 2 * n_local >= n_heads
     mean, uniform = 100.0 * localities.mean(), 100.0 * chance
@@ -128,11 +154,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     last = float(np.sort(localities)[::-1][n_local - 1])
     spot = Spot("heads", 100.0 * (n_local - 0.5) / n_heads, 100.0 * last)
     spots, weight = (spot,) if n_local else (), 0.4 if is_most else 0.6
-    yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
-    n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
-    if symmetries.size and 2 * n_one_sided >= symmetries.size:
-        text = WORDING("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
-        yield Finding(text, ("one_sided",), 0.5)
+    return Finding(text, ("above", "locality", "chance"), weight, spots=spots)
 
 
 def _sorted(result: Result) -> tuple[Array, Array]:

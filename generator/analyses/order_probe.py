@@ -44,7 +44,8 @@ MANY_DRAWS = 3
 SHUFFLES = 8  # random orders of the same vectors
 BEYOND = 3.0  # Standard errors by which the mean error must lie below that of shuffled positions.
 CHANCE = 50.0  # per cent
-ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol of the paper
+# Shares of the errors with shuffled positions: pairs share vectors, which a probe remembers.
+ORDERED, UNORDERED = 0.25, 0.6
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -162,8 +163,8 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
         return
     text = WORDING(
         "order",
-        tells=error <= ORDERED,
-        usually=error < UNORDERED,
+        tells=error <= ORDERED * usual,
+        usually=error < UNORDERED * usual,
         error=error,
         spread=spread,
         many=many,
@@ -178,7 +179,7 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
         "spread_shuffled",
         *(() if many is None else ("error_many",)),
     )
-    weight = 0.45 if error <= ORDERED else 0.25
+    weight = 0.45 if error <= ORDERED * usual else 0.25
     yield Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 
 

@@ -40,7 +40,7 @@ WORDING = Wording("analyses/similarity_by_distance.md.jinja")
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
 STEPS = 20  # Width of local monotonicity, in positions.
-INVARIANT, VARYING = 0.99, 0.5
+INVARIANT = 0.99
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 VIEW = (-1.0, 1.02)
 
@@ -180,8 +180,6 @@ def of_fall(
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:
     if invariance is not None and invariance >= INVARIANT:
         yield Finding(WORDING("distance_alone", share=invariance), ("invariance",), 0.6)
-    if invariance is not None and invariance < VARYING:
-        yield Finding(WORDING("place_too", share=invariance), ("invariance",), 0.3)
 
 
 def _profile(result: Result) -> tuple[Array, Array]:

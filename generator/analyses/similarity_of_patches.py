@@ -127,11 +127,7 @@ def _tile_indices(count: int) -> Array:
 
 
 def _findings(anisotropy: float | None) -> Iterator[Finding]:
-    if anisotropy is None:
-        return
-    if abs(anisotropy) < UNEVEN:
-        yield Finding(WORDING("even"), ("anisotropy",), 0.2)
-    else:
+    if anisotropy is not None and abs(anisotropy) >= UNEVEN:
         yield Finding(WORDING("uneven", anisotropy=anisotropy), ("anisotropy",), 0.6)
 
 

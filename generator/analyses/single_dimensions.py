@@ -99,8 +99,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _findings(ratio: float) -> Iterator[Finding]:
     if ratio < 0.3:
         yield Finding(WORDING("smooth", roughness=ratio), ("roughness",), 0.3)
-    if ratio > 1.0:
-        yield Finding(WORDING("rough", roughness=ratio), ("roughness",), 0.4)
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:

@@ -35,7 +35,7 @@ ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)
 MOST_NAMED = 4
 LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
-MOSTLY, HARDLY = 80.0, 20.0  # per cent
+MOSTLY = 80.0  # per cent
 
 
 def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Floats:
@@ -196,8 +196,6 @@ def _findings(
     rests_on = ("slow", "slow_control", "slow_period")
     if slow >= MOSTLY:
         yield Finding(WORDING("change_slowly", **energy), rests_on, 0.4)
-    elif slow <= HARDLY:
-        yield Finding(WORDING("hardly_change_slowly", **energy), rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:

@@ -49,6 +49,11 @@ class Metric:
         return self.value if self.value is not None and isfinite(self.value) else None
 
 
+def error_key(key: str) -> str:
+    """Key of the metric that is the standard error of the one with ``key``."""
+    return f"{key}_error"
+
+
 @dataclass(frozen=True)
 class Spot:
     """A point of a figure. figure: key of its spec; x, y: in the coordinates of its axes; panel:
@@ -139,6 +144,10 @@ class Result:
     def find(self, key: str) -> Metric | None:
         """The metric with this key; None where the analysis has none."""
         return next((metric for metric in self.metrics if metric.key == key), None)
+
+    def error_of(self, key: str) -> Metric | None:
+        """The standard error of the metric with this key; None where it has none."""
+        return self.find(error_key(key))
 
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
@@ -326,7 +335,8 @@ class Analysis:
     confirmed: findings that two results with other seeds support; the second has the metrics alone
         on which those rest that the first supports
     across: the figure of all models, on the page that tells of them; None where it has none there
-    sentence: returns the sentence beside that figure, from the results in it, "" without one
+    sentence: returns the sentence beside that figure, from the results in it and the number of
+        models that were measured, "" without one
     """
 
     key: str
@@ -352,7 +362,7 @@ class Analysis:
     units: Mapping[str, str] = field(default_factory=dict)
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
-    sentence: Callable[[Results], str] = lambda _: ""
+    sentence: Callable[[Results, int], str] = lambda _, __: ""
 
     @property
     def wording(self) -> Wording:

@@ -31,7 +31,14 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
         "above": from_median.max(),
         "below": -from_median.min(),
         "near_heads": 100 * np.mean(np.abs(peaks) <= 1),
+        "near_chance": near_chance(values.T, np.abs(offsets) <= 1),
     }
+
+
+def near_chance(biases: Array, near: Array) -> float:
+    """Of all different biases (offsets, heads), the share that a near offset has, in %."""
+    every, of_near = {tuple(bias) for bias in biases}, {tuple(bias) for bias in biases[near]}
+    return 100 * len(of_near) / len(every)
 
 
 def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:

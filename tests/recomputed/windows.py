@@ -33,10 +33,13 @@ def bias_by_patch_offset(encoding: Encoding) -> Metrics:
         head[rows - 1 : rows + 2, columns - 1 : columns + 2].max() == head.max() for head in heads
     ]
     centred = [head - head.mean() for head in heads]
+    is_near = np.zeros(heads.shape[1:], bool)
+    is_near[max(rows - 1, 0) : rows + 2, max(columns - 1, 0) : columns + 2] = True
     return {
         "spread": np.mean(spreads),
         "widest": max(spreads),
         "near_heads": 100 * np.mean(near),
+        "near_chance": biases.near_chance(heads.reshape(len(heads), -1).T, is_near.reshape(-1)),
         "left_right": np.mean([_likeness(head, head[:, ::-1]) for head in centred]),
         "up_down": np.mean([_likeness(head, head[::-1]) for head in centred]),
         "beyond": 100 * np.mean([np.mean(np.abs(head) > LIMIT) for head in centred]),
