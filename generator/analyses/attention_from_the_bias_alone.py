@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -160,7 +161,7 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", WORDING),),
+    headlines=(Headline("locality", WORDING, Chance("chance", 100.0)),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

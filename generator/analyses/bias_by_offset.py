@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -25,7 +26,7 @@ from generator.figures.lines import hidden, mark_beyond
 from generator.figures.panels import head_colours, image_panels, panels, wrapped
 from generator.figures.scene import Line, Panel, StraightLine, add
 from generator.figures.style import DIVERGING, STYLE
-from generator.numerics.arrays import Floats, finite
+from generator.numerics.arrays import Array, Floats, finite
 from generator.text import in_words
 
 WORDING = Wording("analyses/bias_by_offset.md.jinja")
@@ -69,6 +70,12 @@ def compute(subject: Subject[OffsetBias]) -> Result:
                 n_near / n_heads * 100.0,
                 "%",
             ),
+            Metric(
+                "near_noise",
+                "Heads with their largest bias within one position, by chance",
+                _near_noise(values, form.offsets),
+                "%",
+            ),
         ),
         arrays={
             "values": values,
@@ -86,6 +93,16 @@ def compute(subject: Subject[OffsetBias]) -> Result:
         if form.beyond != "linear"  # What a rule makes true is no finding.
         else (),
     )
+
+
+def _near_noise(values: Floats, offsets: Array) -> float:
+    """Share of the biases within one position, per cent, where offsets of a bucket share one.
+
+    values: (n_heads, n_offsets); offsets: (n_offsets,)
+    """
+    begins = np.append(True, np.any(np.diff(values, axis=1) != 0.0, axis=0))
+    number = np.cumsum(begins)
+    return 100.0 * np.unique(number[np.abs(offsets) <= 1]).size / int(number[-1])
 
 
 def _extreme(form: OffsetBias, relative: Floats, sign: float) -> Iterator[Finding]:
@@ -272,7 +289,7 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0)),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

@@ -6,6 +6,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -62,6 +63,12 @@ def compute(subject: Subject[WindowBias]) -> Result:
                 n_near / n_heads * 100.0,
                 "%",
             ),
+            Metric(
+                "near_noise",
+                "Heads with their largest bias within one patch, by chance",
+                _near_noise(values),
+                "%",
+            ),
             Metric("left_right", "Symmetry of left and right", symmetries[0], reason=alike),
             Metric("up_down", "Symmetry of above and below", symmetries[1], reason=alike),
             Metric(
@@ -74,6 +81,19 @@ def compute(subject: Subject[WindowBias]) -> Result:
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
         findings=(finding,),
     )
+
+
+def _near_noise(values: Floats) -> float:
+    """Share of the offsets within one patch, per cent; of mirrored offsets that all heads treat
+    alike, one counts.
+
+    values: (n_heads, 2·rows − 1, 2·columns − 1)
+    """
+    sides = np.array(values.shape[1:])
+    if all(np.array_equal(values, np.flip(values, axis)) for axis in (1, 2)):
+        sides = sides // 2 + 1
+        return 100.0 * float(np.prod(np.minimum(sides, 2) / sides))
+    return 100.0 * float(np.prod(np.minimum(sides, 3) / sides))
 
 
 def peaks(values: Floats) -> list[tuple[int, int]]:
@@ -134,7 +154,7 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0)),
     forms=(WindowBias,),
     compute=compute,
     figures=(

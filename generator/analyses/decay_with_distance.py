@@ -64,10 +64,10 @@ WORDING = Wording("analyses/decay_with_distance.md.jinja")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
-STEPS = 20  # Width of local monotonicity, in positions.
+STEPS = 20  # Largest width of local monotonicity, in positions.
 STRAIGHT = "it falls in a straight line, so its half-distance would depend on the window alone"
 HALF = "Half-distance"  # This and the next are titles.
-MONOTONICITY = f"Local monotonicity (share of the first {STEPS} steps that fall)"
+MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that fall)"
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
@@ -131,7 +131,10 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+    metrics = tuple(
+        replace(metric, unit=unit.partition(" ")[0]) if metric.unit == "positions" else metric
+        for metric in (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+    )
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,

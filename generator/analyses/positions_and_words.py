@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -209,7 +210,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", WORDING),
+    answer=Headline("overlap", WORDING, Chance("chance", 100.0)),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -9,6 +9,7 @@ import numpy as np
 from generator.contracts import (
     Analysis,
     Arrays,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -195,7 +196,7 @@ ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
     after="seams",
-    answer=Headline("across", WORDING),
+    answer=Headline("across", WORDING, Chance("mean", 1.0)),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},

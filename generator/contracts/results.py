@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import count
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
+BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
+LEAST = 0.05  # of the way from chance to the best value, where chance has no standard error
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
@@ -234,14 +236,70 @@ class FigureSpec:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """What a metric is where there is nothing to find.
+
+    metric: key of that value; best: the value that is farthest from it
+    samples: keys of standard deviations, each with the number of values whose mean is taken: those
+        of the headline, then those of its chance level
+    """
+
+    metric: str
+    best: float = 0.0
+    samples: tuple[tuple[str, int], ...] = ()
+
+    def placed(self, result: Result, value: float) -> "Placed":
+        """``value`` beside its chance level; not apart from it where there is none."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None or found.finite == self.best:
+            return Placed(value, value, is_apart=False)
+        chance, span = found.finite, abs(self.best - found.finite)
+        spreads = [(result.value(key) or 0.0, count) for key, count in self.samples]
+        errors = [spread / sqrt(count) for spread, count in spreads]
+        both = max((spread for spread, _ in spreads), default=0.0) * sqrt(
+            sum(1.0 / count for _, count in spreads)
+        )
+        least = BEYOND * both if len(spreads) > 1 else LEAST * span
+        share = value / chance if self.best == 0.0 else (value - chance) / span
+        return Placed(value, share, abs(value - chance) > least, chance, next(iter(errors), None))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A finite value, and where it is in an order.
+
+    share: by which it is ranked: of its chance level where 0 is best, of the way from there to the
+        best value otherwise, the value itself where the metric has no chance level
+    is_apart: whether it is told apart from chance; error: standard error of ``value``
+    """
+
+    value: float
+    share: float
+    is_apart: bool = True
+    chance: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
 class Headline:
     """A metric that the table of all encodings has as a column.
 
-    metric: its key; wording: has title and sentence of it
+    metric: its key; wording: has title and sentence of it; chance: its chance level, None for one
+        that has none
     """
 
     metric: str
     wording: Callable[[str], str] = lambda _: ""
+    chance: Chance | None = None
+
+    def placed(self, result: Result) -> Placed | None:
+        """The value of a result beside its chance level; None where it has no finite one."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None:
+            return None
+        if self.chance is None:
+            return Placed(found.finite, found.finite)
+        return self.chance.placed(result, found.finite)
 
     @property
     def title(self) -> str:
@@ -359,6 +417,11 @@ class Analysis:
     def source(self) -> str:
         """What its measures are from."""
         return self.wording("source")
+
+    @property
+    def shown(self) -> tuple[Headline, ...]:
+        """Its columns and its answer."""
+        return (*self.headlines, *((self.answer,) if self.answer else ()))
 
     @property
     def answering(self) -> Headline | None:

@@ -31,7 +31,17 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
         "above": from_median.max(),
         "below": -from_median.min(),
         "near_heads": 100 * np.mean(np.abs(peaks) <= 1),
+        "near_noise": _near_by_chance(values, offsets),
     }
+
+
+def _near_by_chance(values: Array, offsets: Array) -> float:
+    """Runs of offsets with one value in each head: those within one position, of all."""
+    runs = [0]
+    for before, after in zip(values.T[:-1], values.T[1:], strict=True):
+        runs.append(runs[-1] + (before.tolist() != after.tolist()))
+    near = {run for run, offset in zip(runs, offsets, strict=True) if abs(offset) <= 1}
+    return 100 * len(near) / (runs[-1] + 1)
 
 
 def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:

@@ -37,10 +37,21 @@ def bias_by_patch_offset(encoding: Encoding) -> Metrics:
         "spread": np.mean(spreads),
         "widest": max(spreads),
         "near_heads": 100 * np.mean(near),
+        "near_noise": _near_by_chance(heads),
         "left_right": np.mean([_likeness(head, head[:, ::-1]) for head in centred]),
         "up_down": np.mean([_likeness(head, head[::-1]) for head in centred]),
         "beyond": 100 * np.mean([np.mean(np.abs(head) > LIMIT) for head in centred]),
     }
+
+
+def _near_by_chance(heads: Array) -> float:
+    """Offsets within one patch, of all; of those that are mirrored in all heads, one."""
+    down, across = np.indices(heads.shape[1:])
+    down, across = down - down.max() // 2, across - across.max() // 2
+    if (heads == heads[:, ::-1]).all() and (heads == heads[:, :, ::-1]).all():
+        is_first = (down >= 0) & (across >= 0)
+        down, across = down[is_first], across[is_first]
+    return 100 * float(np.mean(np.maximum(np.abs(down), np.abs(across)) <= 1))
 
 
 def _likeness(head: Array, mirrored: Array) -> float:

@@ -101,7 +101,7 @@ def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[
     noise = outcome("Noise", 1.0, findings=findings)
     found = ranking(outcome("A", 3.0), outcome("B", 9.0), noise)
     assert found is not None
-    assert [entry.reading.label.title for entry in found.entries] == ["Noise", "A", "B"]
+    assert [entry.reading.label.title for entry in found.entries] == ["A", "B", "Noise"]
     assert found.sentence == "It spreads over 3 (A) to 9 metres (B)."
 
 
@@ -180,11 +180,11 @@ def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> N
     assert flowing(verdict.get_text()).startswith("It spreads over 3 (A)")
     rows = html.select(".pa-dots > li")
     assert [(row.a["href"], row.b.get_text()) for row in rows if row.a and row.b] == [
-        ("checkpoints/noise.html#decoder-learned", "1"),
         ("checkpoints/a.html#decoder-learned", "3"),
         ("checkpoints/b.html#decoder-learned", "9"),
+        ("checkpoints/noise.html#decoder-learned", "1"),
     ]
-    assert [row.get("class") for row in rows] == [["pa-left-out"], None, None]
+    assert [row.get("class") for row in rows] == [None, None, ["pa-left-out"]]
     assert "Hollow dots" in html.get_text()
 
 

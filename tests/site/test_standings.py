@@ -84,7 +84,7 @@ def test_an_extreme_value_opens_beside_the_median() -> None:
     first, *others = statements(atlas(SIZES), "a")
     assert first.is_standing
     assert first.finding.text == (
-        f"Its size is 1 m; the median of 5 {LEARNED.plural} here is 10 m."
+        f"Its size is 1 m; the median of 5 models with {LEARNED.plural} here is 10 m."
     )
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
 

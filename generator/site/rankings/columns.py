@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
+from generator.contracts import Analysis, Atlas, Headline, Metric, Placed, Reading
 from generator.site.ways import PLACES
 from generator.text import significant, with_unit
 
@@ -14,8 +14,8 @@ NOTHING = "–"
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full;
-    n_values: how many encodings have one, infinite ones among them
+    """A headline metric. unit: of its values, "" for plain numbers, of several with “or”; meaning:
+    its title in full; n_values: how many encodings have one, infinite ones among them
     """
 
     analysis: Analysis
@@ -28,6 +28,10 @@ class Column:
         """The value of an encoding; None where it has no finite one."""
         found = reading.results[self.analysis.key].find(self.headline.metric)
         return found.finite if found else None
+
+    def placed(self, reading: Reading) -> Placed | None:
+        """The value beside its chance level; None where the encoding has no finite one."""
+        return self.headline.placed(reading.results[self.analysis.key])
 
     def metric(self, reading: Reading) -> Metric:
         """The metric of an encoding that has one. errors: KeyError"""
@@ -74,11 +78,8 @@ def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading])
     found = (reading.results[analysis.key].find(headline.metric) for reading in readings)
     metrics = [metric for metric in found if metric]
     n_values = sum(metric.value is not None for metric in metrics)
-    return (
-        Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values)
-        if n_values
-        else None
-    )
+    unit = " or ".join(sorted({metric.unit for metric in metrics}, reverse=True))
+    return Column(analysis, headline, unit, metrics[0].title, n_values) if n_values else None
 
 
 def place(reading: Reading) -> str:

@@ -6,10 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Headline,
+    Metric,
+    Modality,
+    Outcome,
+    Placed,
+    Reading,
+)
 from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
-from generator.site.rankings.peers import alike, may_be_ranked, repeats
+from generator.site.rankings.peers import alike, in_order, repeats
 from generator.text import significant
 
 WORDING = Wording("wording/standings.jinja")
@@ -24,60 +33,87 @@ MODALITIES: Mapping[Modality, str] = {
 
 @dataclass(frozen=True)
 class Ranked:
-    """A finite value of an encoding. counts: whether sentences may speak of it"""
+    """A finite value of an encoding. counts: whether it has a place in the order"""
 
     outcome: Outcome
     reading: Reading
-    value: float
+    placed: Placed
     counts: bool
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        return self.placed.value
 
     @property
     def shown(self) -> str:
         """The value without its unit."""
         return significant(self.value, DIGITS)
 
+    @property
+    def chance(self) -> str:
+        """Its chance level; "" where it has none."""
+        return "" if self.placed.chance is None else significant(self.placed.chance, DIGITS)
+
+    @property
+    def share(self) -> str:
+        """By which it is ranked."""
+        return significant(self.placed.share, DIGITS)
+
+    @property
+    def percent(self) -> str:
+        """The same in percent."""
+        return f"{significant(100.0 * self.placed.share, 2)}%"
+
 
 @dataclass(frozen=True)
 class Extreme:
     """The lowest or highest value of a metric, as text.
 
-    name: of the first encoding that has it; more: how many others have it too
+    name: of the first encoding that has it; more: how many others have it too; chance: its chance
+        level, "" where it has none
     """
 
     value: str
     name: str
     more: int
+    chance: str
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Encodings by a metric, the lowest first, one at least. metric: of one of them"""
+    """Encodings by a metric, the lowest first, one at least; those without a place come last.
+    analysis: its key; metric: of one of them
+    """
 
+    analysis: str
     headline: Headline
     metric: Metric
     entries: tuple[Ranked, ...]
 
     @property
     def low(self) -> Extreme:
-        """The lowest value, as it is shown."""
-        return _extreme(self.entries[0], self.entries)
+        """The first in the order."""
+        return _extreme(self._once[0], self._once)
 
     @property
     def high(self) -> Extreme | None:
-        """The highest value, as it is shown; None where all values are equal."""
-        first, last = self.entries[0], self.entries[-1]
-        return _extreme(last, self.entries) if last.shown != first.shown else None
+        """The last in the order; None where all are equal."""
+        first, last = self._once[0], self._once[-1]
+        return _extreme(last, self._once) if last.share != first.share else None
+
+    @property
+    def _once(self) -> tuple[Ranked, ...]:
+        """Those with a place, or all where none has one: each encoding of a model once."""
+        once = [entry for entry in self.entries if not repeats(entry.outcome, entry.reading)]
+        return tuple(entry for entry in once if entry.counts) or tuple(once)
 
     @property
     def compared(self) -> tuple[Ranked, ...]:
         """Those that sentences speak of: of the modality that has most of what takes part, each
         encoding of a model once.
         """
-        counting = [
-            entry
-            for entry in self.entries
-            if entry.counts and not repeats(entry.outcome, entry.reading)
-        ]
+        counting = [entry for entry in self._once if entry.counts]
         counts = Counter(entry.reading.encoding.modality for entry in counting)
         if not counts:
             return ()
@@ -100,13 +136,14 @@ class Ranking:
         if not compared:
             return ""
         first, last = compared[0], compared[_highest(compared)]
-        unit, says = self.metric.unit, self.headline.says
+        result = first.reading.results[self.analysis]
+        unit, says = result.metric(self.headline.metric).unit, self.headline.says
         low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
         of = {"count": len(compared), "modality": self._modality(compared)}
         if len(compared) == 1:
             name, is_alone = first.reading.label.title, len(self.entries) == 1
             return WORDING("single", says=says(high), name=name, is_alone=is_alone)
-        if first.shown == last.shown:
+        if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of)
         if alike([entry.value for entry in compared]):
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
@@ -135,27 +172,30 @@ def ranking(
     members: Iterable[tuple[Outcome, Reading]],
 ) -> Ranking | None:
     """The order of those of ``members`` that have a finite value; None without any."""
-    found = [
-        (Ranked(outcome, reading, metric.finite, may_be_ranked(atlas, analysis, reading)), metric)
+    entries = [
+        Ranked(outcome, reading, placed, in_order(atlas, analysis, headline, reading) is not None)
         for outcome, reading in members
-        if (metric := reading.results[analysis.key].find(headline.metric))
-        and metric.finite is not None
+        if (placed := headline.placed(reading.results[analysis.key]))
     ]
-    entries = sorted((entry for entry, _ in found), key=lambda entry: entry.value)
-    return Ranking(headline, found[0][1], tuple(entries)) if found else None
+    if not entries:
+        return None
+    metric = entries[0].reading.results[analysis.key].metric(headline.metric)
+    entries.sort(key=lambda entry: (not entry.counts, entry.placed.share))
+    return Ranking(analysis.key, headline, metric, tuple(entries))
 
 
 def _highest(compared: Sequence[Ranked]) -> int:
-    """Index of the first of those that have the highest value as it is shown."""
-    return [entry.shown for entry in compared].index(compared[-1].shown)
+    """Index of the first of those that are last in the order, as it is shown."""
+    return [entry.share for entry in compared].index(compared[-1].share)
 
 
 def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
-    equal = [other for other in among if other.shown == entry.shown]
-    return Extreme(entry.shown, equal[0].reading.label.title, len(equal) - 1)
+    equal = [other for other in among if other.share == entry.share]
+    name = equal[0].reading.label.title
+    return Extreme(entry.shown, name, len(equal) - 1, entry.chance)
 
 
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
-    """Its name, with how many others have the same value as shown."""
+    """Its name, with how many others have the same place as shown, and its chance level."""
     found = _extreme(entry, compared)
-    return WORDING("named", name=found.name, more=found.more)
+    return WORDING("named", name=found.name, more=found.more, chance=found.chance)
