@@ -1,7 +1,7 @@
 """Bias by offset: what each head adds to the attention logit."""
 
 from collections.abc import Iterator, Mapping
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     peaks = form.offsets[values.argmax(axis=1)]
     n_near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
-    n_heads = len(values)
+    n_heads, chance = len(values), _near_noise(values, form.offsets)
     relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
     return Result(
         metrics=(
@@ -73,7 +73,13 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             Metric(
                 "near_noise",
                 "Heads with their largest bias within one position, by chance",
-                _near_noise(values, form.offsets),
+                chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                sqrt(chance * (100.0 - chance) / n_heads),
                 "%",
             ),
         ),
@@ -289,7 +295,7 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0)),
+    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0, shuffles=("near_error", 1))),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

@@ -2,6 +2,8 @@
 offset.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from generator.contracts import (
@@ -36,7 +38,7 @@ def compute(subject: Subject[WindowBias]) -> Result:
     errors: NotApplicableError when the bias is not finite
     """
     values = finite(subject.encoding.form.values, "the bias")
-    n_heads = len(values)
+    n_heads, chance = len(values), _near_noise(values)
     # (n_heads, 2·rows − 1, 2·columns − 1)
     centred = values - values.mean(axis=(1, 2), keepdims=True)
     spreads = np.ptp(values, axis=(1, 2))
@@ -66,7 +68,13 @@ def compute(subject: Subject[WindowBias]) -> Result:
             Metric(
                 "near_noise",
                 "Heads with their largest bias within one patch, by chance",
-                _near_noise(values),
+                chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                sqrt(chance * (100.0 - chance) / n_heads),
                 "%",
             ),
             Metric("left_right", "Symmetry of left and right", symmetries[0], reason=alike),
@@ -154,7 +162,7 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0)),
+    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0, shuffles=("near_error", 1))),
     forms=(WindowBias,),
     compute=compute,
     figures=(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
 BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
-LEAST = 0.05  # of the way from chance to the best value, where chance has no standard error
+LEAST = 0.05  # of the chance level, where that has no standard error
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
@@ -240,28 +240,32 @@ class Chance:
     """What a metric is where there is nothing to find.
 
     metric: key of that value; best: the value that is farthest from it
-    samples: keys of standard deviations, each with the number of values whose mean is taken: those
-        of the headline, then those of its chance level
+    samples, shuffles: key of a standard deviation with the number of values whose mean is taken: of
+        the headline, and of its chance level; None where it is not known
     """
 
     metric: str
     best: float = 0.0
-    samples: tuple[tuple[str, int], ...] = ()
+    samples: tuple[str, int] | None = None
+    shuffles: tuple[str, int] | None = None
 
     def placed(self, result: Result, value: float) -> "Placed":
         """``value`` beside its chance level; not apart from it where there is none."""
         found = result.find(self.metric)
         if found is None or found.finite is None or found.finite == self.best:
             return Placed(value, value, is_apart=False)
-        chance, span = found.finite, abs(self.best - found.finite)
-        spreads = [(result.value(key) or 0.0, count) for key, count in self.samples]
-        errors = [spread / sqrt(count) for spread, count in spreads]
-        both = max((spread for spread, _ in spreads), default=0.0) * sqrt(
-            sum(1.0 / count for _, count in spreads)
-        )
-        least = BEYOND * both if len(spreads) > 1 else LEAST * span
-        share = value / chance if self.best == 0.0 else (value - chance) / span
-        return Placed(value, share, abs(value - chance) > least, chance, next(iter(errors), None))
+        chance = found.finite
+        known = [
+            (result.value(one[0]) or 0.0, one[1]) for one in (self.samples, self.shuffles) if one
+        ]
+        widest = max((spread for spread, _ in known), default=0.0)
+        least = BEYOND * widest * sqrt(sum(1.0 / count for _, count in known))
+        if self.shuffles is None:
+            least = LEAST * abs(chance)
+        error = known[0][0] / sqrt(known[0][1]) if self.samples else None
+        away = value - chance
+        share = value / chance if self.best == 0.0 else away / abs(self.best - chance)
+        return Placed(value, share, abs(away) > least, chance, error)
 
 
 @dataclass(frozen=True)

@@ -237,7 +237,8 @@ def test_columns_and_answers_are_of_metrics_and_leave_room_for_a_value(
     known = {metric.key for result in applicable_results(analysis) for metric in result.metrics}
     assert {one.metric for one in analysis.shown} <= known
     chances = [one.chance for one in analysis.shown if one.chance]
-    assert {key for one in chances for key in (one.metric, *dict(one.samples))} <= known
+    spreads = [pair for one in chances for pair in (one.samples, one.shuffles) if pair]
+    assert {one.metric for one in chances} | {key for key, _ in spreads} <= known
     sentences = [one.sentence for one in analysis.shown if one.sentence]
     assert [text for text in sentences if text.count("{}") != 1 or text[0].isupper()] == []
 

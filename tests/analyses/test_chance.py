@@ -87,7 +87,7 @@ def test_heads_that_peak_near_by_chance(is_mirrored: bool, expected: float) -> N
     assert result.value("near_heads") == pytest.approx(100 * expected, abs=4.0)
 
 
-ERRORS = Chance("chance", 0.0, (("spread", 4), ("spread_chance", 1)))
+ERRORS = Chance("chance", 0.0, ("spread", 4), ("spread_chance", 1))
 
 
 @pytest.mark.parametrize(

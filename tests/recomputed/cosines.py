@@ -48,7 +48,7 @@ def similarity_of_dimensions(table: Table) -> Metrics:
     columns = table.inliers.T
     directions = units(columns[np.any(columns != 0, axis=1)])
     sizes = np.abs(off_diagonal(directions @ directions.T))
-    # A coordinate of a random direction has this density but for a constant; its mean is an integral.
+    # A coordinate of a random direction has this density but for a constant.
     count = len(table.inliers)
     total, _ = quad(lambda size: (1 - size**2) ** ((count - 3) / 2), 0, 1)
     return {

@@ -229,6 +229,14 @@ def positions_and_words(table: Table) -> Metrics:
         "bottom": 100 * energies[-tenth:].sum(),
         "overlap": 100 * np.mean(cosines**2),
         "chance": 100 * tenth / len(energies),
+        "chance_spread": 100 * _spread_of_overlap(tenth, len(energies)),
         "smallest_angle": np.degrees(np.arccos(cosines.max())),
         "tenth": tenth,
     }
+
+
+def _spread_of_overlap(count: int, width: int) -> float:
+    """Of tr(PQ) ÷ count, for the projections P and Q on two random spaces of ``count`` directions."""
+    left = width - count
+    variance = 2 * (count * left) ** 2 / (width**2 * (width - 1) * (width + 2))
+    return float(math.sqrt(variance)) / count

@@ -24,7 +24,7 @@ from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernel_images import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import chapter
 from generator.site.rankings.columns import Column, columns_of
-from generator.site.rankings.peers import in_order, may_be_ranked
+from generator.site.rankings.peers import in_order, may_be_ranked, repeats
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
@@ -263,8 +263,9 @@ def sorted_values(atlas: Atlas) -> dict[str, dict[str, list[float | None]]]:
 
 def _by_modality(atlas: Atlas, column: Column) -> dict[str, list[float | None]]:
     groups: dict[str, list[float]] = {}
-    for _, reading in atlas.encodings:
-        if placed := in_order(atlas, column.analysis, column.headline, reading):
+    for outcome, reading in atlas.encodings:
+        placed = in_order(atlas, column.analysis, column.headline, reading)
+        if placed and not repeats(outcome, reading):
             modality = reading.encoding.modality if column.unit.startswith(UNIT) else ""
             groups.setdefault(modality, []).append(placed.share)
     return {modality: rounded(np.sort(values)) for modality, values in groups.items()}

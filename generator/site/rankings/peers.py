@@ -133,7 +133,9 @@ class Peers:
         its analysis; none where fewer than LEAST_PEERS have numbers.
         """
         of_scheme = [
-            reading for _, reading in self.atlas.encodings if reading.encoding.scheme == scheme
+            reading
+            for outcome, reading in self.atlas.encodings
+            if reading.encoding.scheme == scheme and not repeats(outcome, reading)
         ]
         if len(of_scheme) < LEAST_PEERS:
             return []
@@ -248,7 +250,7 @@ def peers_of(atlas: Atlas) -> Peers:
                     value = _compared(atlas, reading, analysis.key, metric)
                     if value is not None:
                         of_models = votes[_key(reading, analysis.key, metric)]
-                        of_models[outcome.checkpoint.of or outcome.checkpoint.slug].append(value)
+                        of_models[model_of(outcome)].append(value)
     return Peers(
         atlas,
         {key: Spread(sorted(map(median, models.values()))) for key, models in votes.items()},
@@ -323,6 +325,11 @@ def in_order(
     placed = headline.placed(reading.results[analysis.key])
     ranked = placed and placed.is_apart and may_be_ranked(atlas, analysis, reading)
     return placed if ranked else None
+
+
+def model_of(outcome: Outcome) -> str:
+    """The published model that a checkpoint is of, or else its own name."""
+    return outcome.checkpoint.of or outcome.checkpoint.slug
 
 
 def repeats(outcome: Outcome, reading: Reading) -> bool:

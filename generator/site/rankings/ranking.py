@@ -18,8 +18,8 @@ from generator.contracts import (
 )
 from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
-from generator.site.rankings.peers import alike, in_order, repeats
-from generator.text import significant
+from generator.site.rankings.peers import alike, in_order, model_of, repeats
+from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
 # Positions of each are of another kind, so that sentences compare within one.
@@ -33,11 +33,14 @@ MODALITIES: Mapping[Modality, str] = {
 
 @dataclass(frozen=True)
 class Ranked:
-    """A finite value of an encoding. counts: whether it has a place in the order"""
+    """A finite value of an encoding. unit: of the value; counts: whether it has a place in the
+    order
+    """
 
     outcome: Outcome
     reading: Reading
     placed: Placed
+    unit: str
     counts: bool
 
     @property
@@ -53,7 +56,8 @@ class Ranked:
     @property
     def chance(self) -> str:
         """Its chance level; "" where it has none."""
-        return "" if self.placed.chance is None else significant(self.placed.chance, DIGITS)
+        chance, per_cent = self.placed.chance, "%" if self.unit == "%" else ""
+        return "" if chance is None else with_unit(significant(chance, DIGITS), per_cent)
 
     @property
     def share(self) -> str:
@@ -83,10 +87,9 @@ class Extreme:
 @dataclass(frozen=True)
 class Ranking:
     """Encodings by a metric, the lowest first, one at least; those without a place come last.
-    analysis: its key; metric: of one of them
+    metric: of one of them
     """
 
-    analysis: str
     headline: Headline
     metric: Metric
     entries: tuple[Ranked, ...]
@@ -94,27 +97,25 @@ class Ranking:
     @property
     def low(self) -> Extreme:
         """The first in the order."""
-        return _extreme(self._once[0], self._once)
+        return _extreme(self._ordered[0], self._ordered)
 
     @property
     def high(self) -> Extreme | None:
         """The last in the order; None where all are equal."""
-        first, last = self._once[0], self._once[-1]
-        return _extreme(last, self._once) if last.share != first.share else None
+        first, last = self._ordered[0], self._ordered[-1]
+        return _extreme(last, self._ordered) if last.share != first.share else None
 
     @property
-    def _once(self) -> tuple[Ranked, ...]:
-        """Those with a place, or all where none has one: each encoding of a model once."""
-        once = [entry for entry in self.entries if not repeats(entry.outcome, entry.reading)]
-        return tuple(entry for entry in once if entry.counts) or tuple(once)
+    def _ordered(self) -> tuple[Ranked, ...]:
+        """Those with a place, or all where none has one."""
+        return tuple(entry for entry in self.entries if entry.counts) or self.entries
 
     @property
     def compared(self) -> tuple[Ranked, ...]:
-        """Those that sentences speak of: of the modality that has most of what takes part, each
-        encoding of a model once.
-        """
-        counting = [entry for entry in self._once if entry.counts]
-        counts = Counter(entry.reading.encoding.modality for entry in counting)
+        """Those that sentences speak of: of the modality of which most models take part."""
+        counting = [entry for entry in self.entries if entry.counts]
+        models = {(model_of(entry.outcome), entry.reading.encoding.modality) for entry in counting}
+        counts = Counter(modality for _, modality in models)
         if not counts:
             return ()
         most = max(counts, key=lambda modality: (counts[modality], modality == "text"))
@@ -136,8 +137,7 @@ class Ranking:
         if not compared:
             return ""
         first, last = compared[0], compared[_highest(compared)]
-        result = first.reading.results[self.analysis]
-        unit, says = result.metric(self.headline.metric).unit, self.headline.says
+        unit, says = first.unit, self.headline.says
         low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
         of = {"count": len(compared), "modality": self._modality(compared)}
         if len(compared) == 1:
@@ -171,17 +171,22 @@ def ranking(
     headline: Headline,
     members: Iterable[tuple[Outcome, Reading]],
 ) -> Ranking | None:
-    """The order of those of ``members`` that have a finite value; None without any."""
-    entries = [
-        Ranked(outcome, reading, placed, in_order(atlas, analysis, headline, reading) is not None)
-        for outcome, reading in members
-        if (placed := headline.placed(reading.results[analysis.key]))
-    ]
+    """The order of those of ``members`` that have a finite value, each encoding of a model once;
+    None without any.
+    """
+    entries = []
+    for outcome, reading in members:
+        result = reading.results[analysis.key]
+        placed = headline.placed(result)
+        if placed and not repeats(outcome, reading):
+            counts = in_order(atlas, analysis, headline, reading) is not None
+            unit = result.metric(headline.metric).unit
+            entries.append(Ranked(outcome, reading, placed, unit, counts))
     if not entries:
         return None
     metric = entries[0].reading.results[analysis.key].metric(headline.metric)
     entries.sort(key=lambda entry: (not entry.counts, entry.placed.share))
-    return Ranking(analysis.key, headline, metric, tuple(entries))
+    return Ranking(headline, metric, tuple(entries))
 
 
 def _highest(compared: Sequence[Ranked]) -> int:

@@ -27,7 +27,7 @@
     const [title, unit] = atlas.catalogue.metrics[key];
     const shown = (value) => `${short(value)}${unit === "%" ? "" : " "}${short(value) === "1" ? unit.replace(/s$/, "") : unit}`.trim();
     const chance = atlas.catalogue.chances[key];
-    const named = ({ metrics, title }) => `${shown(metrics[key])} (${title}${chance ? `; ${short(metrics[chance])} by chance` : ""})`;
+    const named = ({ metrics, title }) => `${shown(metrics[key])} (${title}${chance ? `; ${short(metrics[chance])}${unit === "%" ? unit : ""} by chance` : ""})`;
     const values = ends.map(({ encoding }) => named(encoding)).join(" and ");
     const sentence = atlas.catalogue.words[key];
     return sentence ? [{ strong: `${sentence.replace("{}", values)}.` }] : [{ strong: title }, `: ${values}.`];
