@@ -61,9 +61,10 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         localities.append(locality(weights, columns))
         perplexities.append(perplexity(weights))
         symmetries.append(symmetry(bias, columns))
+    noun = "Patches" if isinstance(form, WindowBias) else "Positions"
     local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
     return Result(
-        metrics=tuple(_metrics(n_positions, local, chance, perplexities, defined)),
+        metrics=tuple(_metrics(noun, n_positions, local, chance, perplexities, defined)),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
             "locality": local,
@@ -90,6 +91,7 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
 
 
 def _metrics(
+    noun: str,
     n_positions: int,
     localities: Floats,
     chance: float,
@@ -111,7 +113,7 @@ def _metrics(
     yield Metric("symmetry", "Symmetry, mean over heads", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
     yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
-    yield Metric("positions", "Positions compared", n_positions)
+    yield Metric("positions", f"{noun} compared", n_positions)
 
 
 def _above(localities: Floats, chance: float) -> Array:

@@ -132,7 +132,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
     metrics = tuple(
-        replace(metric, unit=unit.partition(" ")[0]) if metric.unit == "positions" else metric
+        _named(metric, unit.partition(" ")[0])
         for metric in (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
     )
     arrays = {
@@ -147,6 +147,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     }
     findings = _findings(metrics, windows, form, arrays["profile"], unit)
     return Result(metrics, arrays, tuple(findings), derived={"matrix": mean})
+
+
+def _named(metric: Metric, unit: str) -> Metric:
+    """``metric`` with patches called patches, where ``unit`` is that."""
+    title = metric.title.replace("Positions", unit.capitalize())
+    return replace(metric, title=title, unit=unit if metric.unit == "positions" else metric.unit)
 
 
 def matrix(form: Shaped, arrays: Arrays) -> Floats:

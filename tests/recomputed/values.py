@@ -236,7 +236,7 @@ def positions_and_words(table: Table) -> Metrics:
 
 
 def _spread_of_overlap(count: int, width: int) -> float:
-    """Of tr(PQ) ÷ count, for the projections P and Q on two random spaces of ``count`` directions."""
+    """Of tr(PQ) ÷ count, for projections P and Q on random spaces of ``count`` directions."""
     left = width - count
     variance = 2 * (count * left) ** 2 / (width**2 * (width - 1) * (width + 2))
     return float(math.sqrt(variance)) / count

@@ -248,7 +248,7 @@ def test_a_row_has_a_tick_for_chance_and_a_bar_for_the_standard_error() -> None:
         "--x:100.0%", "--x:88.7%", "--x:36.3%", "--x:1.5%",
     ]  # fmt: skip
     [plot] = html.select(".pa-dot-plot figcaption")
-    assert "A tick marks what chance gives" in flowing(plot.get_text())
+    assert "A tick marks the value by chance" in flowing(plot.get_text())
     assert "Bars are one standard error" in flowing(plot.get_text())
     assert [bool(row.u) for row in rows] == [True] * 4
     assert rows[-1].get("class") == ["pa-left-out"]
