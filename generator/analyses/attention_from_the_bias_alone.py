@@ -64,7 +64,10 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     noun = "Patches" if isinstance(form, WindowBias) else "Positions"
     local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
     return Result(
-        metrics=tuple(_metrics(noun, n_positions, local, chance, perplexities, defined)),
+        metrics=(
+            *_metrics(local, chance, perplexities, defined),
+            Metric("positions", f"{noun} compared", n_positions),
+        ),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
             "locality": local,
@@ -91,8 +94,6 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
 
 
 def _metrics(
-    noun: str,
-    n_positions: int,
     localities: Floats,
     chance: float,
     perplexities: list[float],
@@ -113,7 +114,6 @@ def _metrics(
     yield Metric("symmetry", "Symmetry, mean over heads", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
     yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
-    yield Metric("positions", f"{noun} compared", n_positions)
 
 
 def _above(localities: Floats, chance: float) -> Array:

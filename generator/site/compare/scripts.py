@@ -23,7 +23,7 @@ from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernel_images import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import chapter
-from generator.site.rankings.columns import Column, columns_of
+from generator.site.rankings.columns import Column, columns_of, in_words
 from generator.site.rankings.peers import in_order, may_be_ranked, repeats
 
 FOLDER = "data/compare"
@@ -235,13 +235,17 @@ def _curve(reading: Reading) -> dict[str, Any] | None:
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
-    return {
-        f"{analysis}.{metric.key}": (metric.title, metric.unit)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-        for analysis, result in reading.results.items()
-        for metric in result.metrics
-    }
+    """Title and unit of each metric, as "analysis.metric": of positions that are patches in images,
+    both units with “or”.
+    """
+    titles, units = dict[str, str](), dict[str, set[str]]()
+    for _, reading in atlas.encodings:
+        for analysis, result in reading.results.items():
+            for metric in result.metrics:
+                key = f"{analysis}.{metric.key}"
+                titles.setdefault(key, metric.title)
+                units.setdefault(key, set()).add(metric.unit)
+    return {key: (title, in_words(units[key])) for key, title in titles.items()}
 
 
 def _words(atlas: Atlas) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Headline metrics: what tables of several encodings show of each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,6 +66,11 @@ def in_unit(shown: str, unit: str) -> str:
     return with_unit(shown, unit.removesuffix("s") if shown == "1" else unit)
 
 
+def in_words(units: Iterable[str]) -> str:
+    """The units of a metric: “positions or patches” where it has both."""
+    return " or ".join(sorted(units, reverse=True))
+
+
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
     """The one of ``columns`` in which the most ``readings`` have a value, the first of equals; None
     where none of them has any.
@@ -78,7 +83,7 @@ def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading])
     found = (reading.results[analysis.key].find(headline.metric) for reading in readings)
     metrics = [metric for metric in found if metric]
     n_values = sum(metric.value is not None for metric in metrics)
-    unit = " or ".join(sorted({metric.unit for metric in metrics}, reverse=True))
+    unit = in_words({metric.unit for metric in metrics})
     return Column(analysis, headline, unit, metrics[0].title, n_values) if n_values else None
 
 

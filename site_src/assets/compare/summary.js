@@ -25,10 +25,14 @@
   /* The values at both ends, in the sentence of their measure, or after its title. */
   function said({ key }, ends) {
     const [title, unit] = atlas.catalogue.metrics[key];
-    const shown = (value) => `${short(value)}${unit === "%" ? "" : " "}${short(value) === "1" ? unit.replace(/s$/, "") : unit}`.trim();
+    const units = unit.split(" or "); // Positions of images are patches.
+    const shown = (value, { modality }) => {
+      const own = units[modality === "image" ? units.length - 1 : 0];
+      return `${short(value)}${own === "%" ? "" : " "}${short(value) === "1" ? own.replace(/s$/, "") : own}`.trim();
+    };
     const chance = atlas.catalogue.chances[key];
-    const named = ({ metrics, title }) => `${shown(metrics[key])} (${title}${chance ? `; ${short(metrics[chance])}${unit === "%" ? unit : ""} by chance` : ""})`;
-    const values = ends.map(({ encoding }) => named(encoding)).join(" and ");
+    const named = (encoding) => `${shown(encoding.metrics[key], encoding)} (${encoding.title}${chance ? `; ${short(encoding.metrics[chance])}${unit === "%" ? unit : ""} by chance` : ""})`;
+    const values = ends.map((end) => named(end.encoding)).join(" and ");
     const sentence = atlas.catalogue.words[key];
     return sentence ? [{ strong: `${sentence.replace("{}", values)}.` }] : [{ strong: title }, `: ${values}.`];
   }
