@@ -163,7 +163,7 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", WORDING, Chance("chance", 100.0)),),
+    headlines=(Headline("locality", WORDING, chance=Chance("chance", 100.0)),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

@@ -295,7 +295,9 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0, shuffles=("near_error", 1))),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_noise", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

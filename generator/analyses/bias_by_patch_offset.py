@@ -162,7 +162,9 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", WORDING, Chance("near_noise", 100.0, shuffles=("near_error", 1))),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_noise", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(WindowBias,),
     compute=compute,
     figures=(

@@ -45,7 +45,9 @@ MANY_DRAWS = 3
 SHUFFLES = 8  # random orders of the same vectors
 CHANCE = 50.0  # per cent
 ERRORS = Headline(
-    "error", WORDING, Chance("shuffled", 0.0, ("spread", DRAWS), ("spread_shuffled", SHUFFLES))
+    "error",
+    WORDING,
+    chance=Chance("shuffled", 0.0, ("spread", DRAWS), ("spread_shuffled", SHUFFLES)),
 )
 ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol of the paper
 

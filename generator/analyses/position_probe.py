@@ -227,7 +227,9 @@ ANALYSIS = Analysis(
     stage="measure",
     after="principal_components",
     headlines=(
-        Headline("ridge", WORDING, Chance("of_noise", samples=("ridge_spread", RIDGE_DRAWS))),
+        Headline(
+            "ridge", WORDING, chance=Chance("of_noise", samples=("ridge_spread", RIDGE_DRAWS))
+        ),
     ),
     forms=(PositionTable,),
     compute=compute,

@@ -225,7 +225,9 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", WORDING, Chance("chance", 100.0, shuffles=("chance_spread", 1))),
+    answer=Headline(
+        "overlap", WORDING, chance=Chance("chance", 100.0, shuffles=("chance_spread", 1))
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -214,7 +214,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline("within_for_90", WORDING, Chance("within_noise"))
+DIRECTIONS = Headline("within_for_90", WORDING, chance=Chance("within_noise"))
 
 ANALYSIS = Analysis(
     key="rank",

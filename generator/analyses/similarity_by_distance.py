@@ -204,7 +204,7 @@ ANALYSIS = Analysis(
     key="similarity_by_distance",
     stage="measure",
     after="similarity_of_positions",
-    answer=Headline("invariance", WORDING, Chance("invariance_noise", 1.0)),
+    answer=Headline("invariance", WORDING, chance=Chance("invariance_noise", 1.0)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),

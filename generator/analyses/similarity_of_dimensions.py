@@ -131,7 +131,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="similarity_of_patches",
-    answer=Headline("size", WORDING, Chance("size_noise", 1.0)),
+    answer=Headline("size", WORDING, chance=Chance("size_noise", 1.0)),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

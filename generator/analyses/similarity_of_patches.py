@@ -196,7 +196,7 @@ ANALYSIS = Analysis(
     key="similarity_of_patches",
     stage="see",
     after="seams",
-    answer=Headline("across", WORDING, Chance("mean", 1.0)),
+    answer=Headline("across", WORDING, chance=Chance("mean", 1.0)),
     forms=(PositionTable,),
     compute=compute,
     derived={"tiles": tiles},

@@ -86,7 +86,7 @@ ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
     after="spectrum",
-    headlines=(Headline("adjacent", WORDING, Chance("mean", 1.0)),),
+    headlines=(Headline("adjacent", WORDING, chance=Chance("mean", 1.0)),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

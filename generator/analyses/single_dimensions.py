@@ -191,7 +191,7 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="see",
     after="vector_norms",
-    answer=Headline("roughness", WORDING, Chance("roughness_shuffled")),
+    answer=Headline("roughness", WORDING, chance=Chance("roughness_shuffled")),
     forms=(PositionTable,),
     compute=compute,
     derived={"curves": curves},

@@ -249,7 +249,7 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", WORDING, Chance("slow_control", 100.0)),
+    answer=Headline("slow", WORDING, chance=Chance("slow_control", 100.0)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),

@@ -216,7 +216,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="single_positions",
-    headlines=(Headline("spread", WORDING, Chance("spread_noise")),),
+    headlines=(Headline("spread", WORDING, chance=Chance("spread_noise")),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,

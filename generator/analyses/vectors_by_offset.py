@@ -139,7 +139,7 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", WORDING, Chance("mean", 1.0)),
+    answer=Headline("sides", WORDING, chance=Chance("mean", 1.0)),
     forms=(RelativeTable,),
     compute=compute,
     figures=(
