@@ -1,6 +1,4 @@
-"""How the tests are run: what dies ends the run and is named, and what is near to a change is
-found.
-"""
+"""How the tests are run: what dies ends the run, and what is near to a change is found."""
 
 import json
 import os
