@@ -150,10 +150,12 @@ def _cells(
 ) -> Iterator[Cell]:
     for column, of_column in zip(columns, shares, strict=True):
         share = of_column.get(reading)
-        yield Cell(
-            column.text(reading),
-            None if share is None else shade(share, sorted(of_column.values())),
+        among = sorted(
+            other
+            for beside, other in of_column.items()
+            if not column.has_units or beside.encoding.modality == reading.encoding.modality
         )
+        yield Cell(column.text(reading), None if share is None else shade(share, among))
 
 
 def _printed(value: float) -> float:

@@ -10,6 +10,7 @@ from generator.text import significant, with_unit
 
 DIGITS = 3
 NOTHING = "–"
+JOINED = " or "  # between units
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,11 @@ class Column:
     unit: str
     meaning: str
     n_values: int
+
+    @property
+    def has_units(self) -> bool:
+        """Whether its values have several units, so that those of one kind compare alone."""
+        return JOINED in self.unit
 
     def value(self, reading: Reading) -> float | None:
         """The value of an encoding; None where it has no finite one."""
@@ -68,7 +74,7 @@ def in_unit(shown: str, unit: str) -> str:
 
 def in_words(units: Iterable[str]) -> str:
     """The units of a metric: “positions or patches” where it has both."""
-    return " or ".join(sorted(units, reverse=True))
+    return JOINED.join(sorted(units, reverse=True))
 
 
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
