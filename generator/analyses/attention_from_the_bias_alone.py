@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -62,9 +63,13 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         localities.append(locality(weights, columns))
         perplexities.append(perplexity(weights))
         symmetries.append(symmetry(bias, columns))
+    noun = "Patches" if isinstance(form, WindowBias) else "Positions"
     local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
     return Result(
-        metrics=tuple(_metrics(n_positions, local, chance, perplexities, defined)),
+        metrics=(
+            *_metrics(local, chance, perplexities, defined),
+            Metric("positions", f"{noun} compared", n_positions),
+        ),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
             "locality": local,
@@ -91,7 +96,6 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
 
 
 def _metrics(
-    n_positions: int,
     localities: Floats,
     chance: float,
     perplexities: list[float],
@@ -112,7 +116,6 @@ def _metrics(
     yield Metric("symmetry", "Symmetry, mean over heads", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
     yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
-    yield Metric("positions", "Positions compared", n_positions)
 
 
 def _above(localities: Floats, chance: float) -> Array:
@@ -182,7 +185,7 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", WORDING),),
+    headlines=(Headline("locality", WORDING, chance=Chance("chance", 100.0)),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

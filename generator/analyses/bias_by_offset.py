@@ -1,13 +1,14 @@
 """Bias by offset: what each head adds to the attention logit."""
 
 from collections.abc import Iterator, Mapping
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -75,6 +76,12 @@ def compute(subject: Subject[OffsetBias]) -> Result:
                 "near_chance",
                 "Heads with their largest bias within one position, of random numbers",
                 100.0 * chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                100.0 * sqrt(chance * (1.0 - chance) / n_heads),
                 "%",
             ),
         ),
@@ -287,7 +294,9 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_chance", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

@@ -3,11 +3,13 @@ offset.
 """
 
 from collections.abc import Iterator
+from math import sqrt
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -69,6 +71,12 @@ def compute(subject: Subject[WindowBias]) -> Result:
                 "near_chance",
                 "Heads with their largest bias within one patch, of random numbers",
                 100.0 * chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                100.0 * sqrt(chance * (1.0 - chance) / n_heads),
                 "%",
             ),
             Metric("left_right", "Symmetry of left and right", symmetries[0], reason=alike),
@@ -152,7 +160,9 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_chance", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(WindowBias,),
     compute=compute,
     figures=(

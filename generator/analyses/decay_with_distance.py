@@ -70,14 +70,14 @@ WORDING = Wording("analyses/decay_with_distance.md.jinja")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
-STEPS = 20  # Width of local monotonicity, in positions.
+STEPS = 20  # Largest width of local monotonicity, in positions.
 STRAIGHT = (
     "it falls in a straight line, so where it is half way to its far level would depend on the"
     " window alone"
 )
 HALF = "Distance half way to its far level"  # This and the next two are titles.
 FAR = "Far level (mean cosine over the last quarter of the distances)"
-MONOTONICITY = f"Local monotonicity (share of the first {STEPS} steps that fall)"
+MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that fall)"
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
@@ -146,7 +146,10 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+    metrics = tuple(
+        _named(metric, unit.partition(" ")[0])
+        for metric in (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+    )
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
@@ -160,6 +163,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     }
     findings = _findings(metrics, windows, form, arrays["profile"], unit)
     return Result(metrics, arrays, tuple(findings), derived={"matrix": mean})
+
+
+def _named(metric: Metric, unit: str) -> Metric:
+    """``metric`` with patches called patches, where ``unit`` is that."""
+    title = metric.title.replace("Positions", unit.capitalize())
+    return replace(metric, title=title, unit=unit if metric.unit == "positions" else metric.unit)
 
 
 def matrix(form: Shaped, arrays: Arrays) -> Floats:

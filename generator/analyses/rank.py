@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -31,6 +32,8 @@ WORDING = Wording("analyses/rank.md.jinja")
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
 NARROWEST = 16  # In smaller tables a low rank means little.
+ANGLES = 100_000  # at which the density of the eigenvalues of noise is summed
+ROUNDING = 1e-6
 FLAT_REASON = "all positions have the same vector"
 
 
@@ -68,6 +71,21 @@ def components_for(values: Floats, share: float) -> int:
     return int(np.searchsorted(cumulative(values), share)) + 1
 
 
+def components_of_noise(n_positions: int, n_dimensions: int, share: float) -> int:
+    """``components_for`` that many independent Gaussian numbers, mean-centred, by the law of
+    Marchenko and Pastur (1967).
+
+    With y the ratio of the two sizes, eigenvalues are 1 + y + 2√y cos t for t in [0, π], as many at
+    each t as sin² t ÷ eigenvalue, so that their energy goes as sin² t.
+    """
+    few, many = sorted((max(n_positions - 1, 1), n_dimensions))
+    t = np.linspace(0.0, np.pi, ANGLES + 1)[:-1] + np.pi / (2 * ANGLES)
+    energy, ratio = np.sin(t) ** 2, few / many
+    counts = np.cumsum(energy / (1.0 + ratio + 2.0 * np.sqrt(ratio) * np.cos(t)))
+    held = np.cumsum(energy) / energy.sum()
+    return int(np.ceil(few * float(np.interp(share, held, counts / counts[-1])) - ROUNDING))
+
+
 def compute(subject: Subject[PositionTable]) -> Result:
     """Ranks and cumulative energy of the table, as stored and mean-centred, and the energy of the
     mean vector.
@@ -90,6 +108,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 within,
             ),
             Metric("within_most", "Highest possible number, without outliers", within.size),
+            Metric(
+                "within_noise",
+                "Components that random numbers of the same size need for 90%",
+                components_of_noise(form.extent - n_outliers, form.vectors.shape[1], 0.9),
+            ),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
@@ -191,7 +214,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline("within_for_90", WORDING)
+DIRECTIONS = Headline("within_for_90", WORDING, chance=Chance("within_noise"))
 
 ANALYSIS = Analysis(
     key="rank",

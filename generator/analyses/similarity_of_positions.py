@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from generator.contracts import (
     Analysis,
     Arrays,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -86,7 +87,7 @@ ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
     after="spectrum",
-    headlines=(Headline("adjacent", WORDING),),
+    headlines=(Headline("adjacent", WORDING, chance=Chance("mean", 1.0)),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -246,7 +247,7 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", WORDING),
+    answer=Headline("slow", WORDING, chance=Chance("slow_control", 100.0)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),

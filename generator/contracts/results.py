@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import count
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
+BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
+LEAST = 0.05  # of the chance level, where that has no standard error
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
@@ -245,14 +247,74 @@ class FigureSpec:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """What a metric is where there is nothing to find.
+
+    metric: key of that value; best: the value that is farthest from it
+    samples, shuffles: key of a standard deviation with the number of values whose mean is taken: of
+        the headline, and of its chance level; None where it is not known
+    """
+
+    metric: str
+    best: float = 0.0
+    samples: tuple[str, int] | None = None
+    shuffles: tuple[str, int] | None = None
+
+    def placed(self, result: Result, value: float) -> "Placed":
+        """``value`` beside its chance level; not apart from it where there is none."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None or found.finite == self.best:
+            return Placed(value, value, is_apart=False)
+        chance = found.finite
+        known = [
+            (result.value(one[0]) or 0.0, one[1]) for one in (self.samples, self.shuffles) if one
+        ]
+        widest = max((spread for spread, _ in known), default=0.0)
+        least = BEYOND * widest * sqrt(sum(1.0 / count for _, count in known))
+        if self.shuffles is None:
+            least = LEAST * abs(chance)
+        error = known[0][0] / sqrt(known[0][1]) if self.samples else None
+        away = value - chance
+        share = value / chance if self.best == 0.0 else away / abs(self.best - chance)
+        return Placed(value, share, abs(away) > least, chance, error)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A finite value, and where it is in an order.
+
+    share: by which it is ranked: of its chance level where 0 is best, of the way from there to the
+        best value otherwise, the value itself where the metric has no chance level
+    is_apart: whether it is told apart from chance; error: standard error of ``value``
+    """
+
+    value: float
+    share: float
+    is_apart: bool = True
+    chance: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
 class Headline:
     """A metric that the table of all encodings has as a column.
 
-    metric: its key; wording: has title and sentence of it
+    metric: its key; wording: has title and sentence of it; chance: its chance level, None for one
+        that has none
     """
 
     metric: str
     wording: Callable[[str], str] = lambda _: ""
+    chance: Chance | None = None
+
+    def placed(self, result: Result) -> Placed | None:
+        """The value of a result beside its chance level; None where it has no finite one."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None:
+            return None
+        if self.chance is None:
+            return Placed(found.finite, found.finite)
+        return self.chance.placed(result, found.finite)
 
     @property
     def title(self) -> str:
@@ -383,6 +445,11 @@ class Analysis:
     def source(self) -> str:
         """What its measures are from."""
         return self.wording("source")
+
+    @property
+    def shown(self) -> tuple[Headline, ...]:
+        """Its columns and its answer."""
+        return (*self.headlines, *((self.answer,) if self.answer else ()))
 
     @property
     def answering(self) -> Headline | None:

@@ -39,7 +39,10 @@ def bias_by_patch_offset(encoding: Encoding) -> Metrics:
         "spread": np.mean(spreads),
         "widest": max(spreads),
         "near_heads": 100 * np.mean(near),
-        "near_chance": biases.near_chance(heads.reshape(len(heads), -1).T, is_near.reshape(-1)),
+        "near_chance": (
+            chance := biases.near_chance(heads.reshape(len(heads), -1).T, is_near.reshape(-1))
+        ),
+        "near_error": biases.binomial_error(chance, len(heads)),
         "left_right": np.mean([_likeness(head, head[:, ::-1]) for head in centred]),
         "up_down": np.mean([_likeness(head, head[::-1]) for head in centred]),
         "beyond": 100 * np.mean([np.mean(np.abs(head) > LIMIT) for head in centred]),

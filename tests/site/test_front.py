@@ -140,7 +140,7 @@ ANSWERS = {
     "What does context scaling change in a rotary encoding?": "scaling slows pairs by a factor",
     "How fast does similarity decrease with distance?": "falls halfway to its far level",
     "Which tables have a break between adjacent positions?": "the cosine of adjacent positions",
-    "Which offsets does each attention head favour?": "heads the bias is highest within one",
+    "Which offsets does each attention head favour?": "Heads with their largest bias within one",
     "What is a kernel?": "Kernel",
     "How do I load a table in Python?": "np.load(",
     "How do I cite a number?": "To cite a number,",

@@ -23,6 +23,7 @@ from generator.numerics.similarity import (
 )
 from generator.site.compare.conclusions import Named, conclusions
 from generator.site.compare.kernel_images import POSITIONS, shape_of
+from generator.site.rankings.peers import repeats
 
 TABLE_POSITIONS = 512
 MOST_MAPPED = 20  # encodings on a map
@@ -155,12 +156,16 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:
-    """What follows from the shapes of encodings, by their indices, without guesses and tables
-    without structure; nothing from more than MOST_CONCLUDED.
+    """What follows from the shapes of encodings, by their indices, each of a model once, without
+    guesses and tables without structure; nothing from more than MOST_CONCLUDED.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     readings = [reading for _, reading in atlas.encodings]
-    known = [index for index in indices if _is_known(atlas, readings[index])]
+    known = [
+        index
+        for index in indices
+        if _is_known(atlas, readings[index]) and not repeats(*atlas.encodings[index])
+    ]
     if len(known) > MOST_CONCLUDED:
         return ()
     differences = np.zeros((len(known), len(known)))
