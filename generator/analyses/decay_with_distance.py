@@ -1,7 +1,7 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
