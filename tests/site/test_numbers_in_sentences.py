@@ -179,6 +179,7 @@ def test_most_numbers_that_are_another_are_found_out(of_each_list: Path) -> None
 
 # "0.69 (A) to 44.6 positions (B and 1 more)"
 END = r"([−\d.,]+)%?(?: \w+)? \(((?:[^()]|\([^()]*\))+?)(?: and \d+ more)?\)"
+BY_CHANCE = re.compile(r"; [^;()]+ by chance")
 RANGE = re.compile(f"{END} to {END}")
 
 
@@ -196,13 +197,19 @@ def test_the_ends_of_a_ranking_are_those_of_the_table_of_metrics(of_each_list: P
             continue
         soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
         verdict = soup.select_one(".pa-verdict")
-        found = RANGE.search(verdict.get_text()) if verdict else None
+        found = RANGE.search(BY_CHANCE.sub("", verdict.get_text())) if verdict else None
         if found is None:
             continue
         measured = values[f"{analysis.key}.{analysis.answering.metric}"]
         low, high = measured[found[2]], measured[found[4]]
         assert is_printed_as(low, found[1])
         assert is_printed_as(high, found[3])
+        if chance := analysis.answering.chance:
+            by_chance = values[f"{analysis.key}.{chance.metric}"]
+            low, high = (
+                (value - by_chance[name]) / abs(chance.best - by_chance[name])
+                for value, name in ((low, found[2]), (high, found[4]))
+            )
         assert low < high
         n_read += 1
     assert n_read >= 5
