@@ -43,7 +43,7 @@ from tests.support import LABELS, checkpoint, save_folder
 MOST_BYTES = 200_000
 MOST_DATA = 300_000
 UNSAID = re.compile(r"\b(nan|inf|None)\b")
-UNITS = {"", "%", "°", "logit", "positions", "turns"}
+UNITS = {"", "%", "°", "logit", "patches", "positions", "turns"}
 # What the lines of a figure may name; ``vectors`` and ``arrays`` are of a file of the site.
 NAMES = {*dir(builtins), "arrays", "np", "plt", "vectors"}
 ANALYSES = all_analyses()
