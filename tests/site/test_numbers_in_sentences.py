@@ -23,6 +23,7 @@ NUMBER = re.compile(r"(?<![\w.,])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 CODE = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 MOST_VALUES = 16  # of an array of decimals, among which a number is no chance
 PLACE = re.compile(r"(?:[Hh]ead|[Ll]ayer|dimension|keys) $")
+STEPS = re.compile(r" of the first (\d+) steps")
 WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 POWER = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -98,6 +99,10 @@ class Numbers:
         power = POWER.match(after)
         times = (1.0, 100.0) if power is None else (10.0 ** -int(power[1].translate(DIGITS)),)
         every += [value * factor for value in self.metrics for factor in times]
+        if before.endswith(("falls in ", "fall in ")) and (steps := STEPS.match(after)):
+            every += [int(steps[1]) / 100.0 * share for share in self.shares]
+        if before.endswith(" from 1 to "):  # Half way to the far level.
+            every += [(1.0 + value) / 2.0 for value in self.metrics]
         if any(is_printed_as(value, text) for value in every):
             return True
         if size := WORDS.get(after.strip().split(" ")[0].rstrip(".,")):

@@ -27,14 +27,14 @@ class Agreement:
 class ExpectedContext(PageContext, template="expected.md.jinja"):
     """rows: models with the paths of their files; rotations: of all; alone: those that no
     other code confirms or contradicts; by_formula: those that the tests compute anew
-    version: of all values; checker: the code that compares an engine's
+    edition: version of all values; checker: the code that compares an engine's
     """
 
     rows: Sequence[tuple[str, Json]]
     rotations: int
     alone: int
     by_formula: int
-    version: str
+    edition: str
     checker: str
     agreements: Sequence[Agreement]
 
@@ -48,7 +48,7 @@ def pages(atlas: Atlas) -> list[Page]:
         rotations=len(rotations),
         alone=sum(not one["agrees"] and not one["differs"] for one in rotations),
         by_formula=sum(one["formula"] is not None for one in rotations),
-        version=expected.version(models) if models else "",
+        edition=expected.version(models) if models else "",
         checker=expected.CHECK.read_text(encoding="utf-8").strip(),
         agreements=agreements(rotations),
     )

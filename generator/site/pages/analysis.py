@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
+from generator.cache.fingerprint import of_parts
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -135,7 +137,9 @@ def _context(atlas: Atlas, analysis: Analysis) -> AnalysisContext:
 
 def _opening(analysis: Analysis, spec: FigureSpec) -> Figure:
     path, data = f"{analysis.key}-{spec.key}", f"data/analyses/{analysis.key}.json"
-    return Figure(f"figures/analyses/{path}", spec, spec.alt({}), data)
+    drawn_from = spec.draw.args if isinstance(spec.draw, partial) else ()
+    key = (of_parts(drawn_from),)
+    return Figure(f"figures/analyses/{path}", spec, spec.alt({}), data, cache_key=key)
 
 
 def _comparisons(

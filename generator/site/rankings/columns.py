@@ -74,7 +74,7 @@ def in_unit(shown: str, unit: str) -> str:
 
 def in_words(units: Iterable[str]) -> str:
     """The units of a metric: “positions or patches” where it has both."""
-    return JOINED.join(sorted(units, reverse=True))
+    return JOINED.join(sorted(filter(None, units), reverse=True))
 
 
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
