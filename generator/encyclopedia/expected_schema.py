@@ -66,7 +66,7 @@ class ExpectedRotation(TypedDict):
     """Number of components of a head."""
     rotary_dim: int
     """Number of components in pairs, those of frequency 0 included."""
-    pair_order: Literal["halves", "adjacent"] | None
+    pair_order: Literal["adjacent", "halves"] | None
     """Components of pair j in the weights on the Hub: “halves” j and j + rotary_dim ÷ 2, “adjacent”
     2j and 2j + 1; null if no code was run that shows it."""
     attention_factor: float
