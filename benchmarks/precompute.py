@@ -91,7 +91,7 @@ def _of_temperature(files: Files, encodings: Iterable[Encoding[Form]]) -> dict[s
         if isinstance(one.form, Temperature):
             own = evidence(files.config).keys.get(one.key, {})
             keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            default_of = None if keys else files.resolved.default_of(one.part) or None
+            default_of = None if keys else files.resolved.default_of(one.stack or "") or None
             return asdict(Origin(tuple(keys), default_of))
     return None
 

@@ -17,7 +17,8 @@ SHIPPED = precomputed.shipped(GUEST.key, GUEST.shipped) or b"{}"
 def test_the_details_are_those_of_every_config_and_of_a_sample_as_it_is_made() -> None:
     every = list(known_models())
     assert [model.id for model in every if details.of(model) is details.NOTHING] == []
-    for model in every[::SOME]:
+    with_temperature = [model for model in every if details.of(model)["temperature"]]
+    for model in (*every[::SOME], *with_temperature):
         assert details.of(model) == json.loads(json.dumps(details_of(model)))
 
 
