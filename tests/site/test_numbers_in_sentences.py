@@ -84,7 +84,8 @@ class Numbers:
             self.longest = max((self.longest, *array.shape))
             if array.dtype.kind in "iu" and not _is_a_range(array):
                 self.places |= {int(value) + more for value in array.ravel() for more in (0, 1)}
-                self.places.add(1 + np.count_nonzero(np.diff(array.ravel()) > 1) - SHOWN_RANGES)
+                n_ranges = 1 + int(np.count_nonzero(np.diff(array.ravel()) > 1))
+                self.places.add(n_ranges - SHOWN_RANGES)
             elif array.dtype.kind == "f" and array.size <= MOST_VALUES:
                 self.decimals += array.ravel().tolist()
             if array.dtype.kind == "f" and array.ndim == 1:
