@@ -96,7 +96,8 @@ PLACES = {
 class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
-    half: in positions; falls, invariance: shares; halves: half of each head that has one;
+    half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
+        at all; halves: half of each head that has one;
         far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
@@ -105,6 +106,7 @@ class Window:
     half: float | None
     far: float
     falls: float | None
+    changing: float | None
     invariance: float | None
     halves: tuple[float, ...]
     n_varying: int
@@ -148,7 +150,10 @@ def compute(subject: Subject[Shaped]) -> Result:
     context = profile_of(form.inliers, SIDE, of_patches)
     metrics = tuple(
         _named(metric, unit.partition(" ")[0])
-        for metric in (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+        for metric in (
+            *_metrics(form, kernels[0], windows, context, unit),
+            *_of_noise(form, windows),
+        )
     )
     arrays = {
         "profile": mean_of_rows(profiles),
@@ -255,12 +260,14 @@ def _window(kernel: Kernel) -> Window:
     decays = [decay for head in scaled if (decay := _decay(kernel, head)) is not None]
     halves = _defined(half_distance(np.arange(decay.size), decay) for decay in decays)
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
+    rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in scaled)
+    changing = _mean_or_none([fall + rise for fall, rise in zip(falls, rises, strict=True)])
     invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
     half, fall, invariance = (_mean_or_none(values) for values in (halves, falls, invariances))
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
     far = far_level(kernel.along(kernel.heads[0]))
-    return Window(half, far, fall, invariance, tuple(halves), len(scaled), profile)
+    return Window(half, far, fall, changing, invariance, tuple(halves), len(scaled), profile)
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -362,7 +369,7 @@ def _findings(
         text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        line |= {"half": half.value, "noise": _falls_of_noise(form)}
+        line |= {"half": half.value, "noise": _falls_of_noise(form, windows)}
         is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
         yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:
@@ -405,15 +412,19 @@ def _of_fall(
     return Finding(text, rests_on, 0.3, spots=spots)
 
 
-def _of_noise(form: Shaped) -> Iterator[Metric]:
-    if (falls := _falls_of_noise(form)) is not None:
-        yield Metric("monotonicity_noise", "Local monotonicity of random vectors", falls, "%")
+def _of_noise(form: Shaped, windows: Sequence[Window]) -> Iterator[Metric]:
+    if (falls := _falls_of_noise(form, windows)) is not None:
+        yield Metric("monotonicity_noise", "Local monotonicity by chance", falls, "%")
 
 
-def _falls_of_noise(form: Shaped) -> float | None:
-    """Share of the first steps that fall in a table of independent random vectors, per cent: every
-    first one, and half of the others. None for other forms, and for grids that are no squares.
+def _falls_of_noise(form: Shaped, windows: Sequence[Window]) -> float | None:
+    """Share of the first steps that fall by chance, per cent. In a table of independent random
+    vectors: every first one, and half of the others; in a learned bias: half of those that change.
+    None for other forms, and for grids that are no squares.
     """
+    if isinstance(form, OffsetBias | WindowBias) and not _is_straight(form):
+        changing = windows[0].changing
+        return None if changing is None else 50.0 * changing
     if not isinstance(form, PositionTable):
         return None
     sides = {min(side, SIDE) for side in form.grid or ()} or {min(form.extent, POSITIONS)}

@@ -99,6 +99,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     n_outliers, whole = form.outliers.size, _decomposed(form)
     values, centred, _ = whole
     _, within, in_mean = _decomposed(form.without_outliers) if n_outliers else whole
+    noise = components_of_noise(form.extent - n_outliers, form.vectors.shape[1], 0.9)
+    # Vectors whose mean is 0 span one direction less than there are of them.
+    n_possible = min(within.size, form.extent - n_outliers - 1)
     return Result(
         metrics=(
             _metric(
@@ -107,11 +110,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 partial(components_for, share=0.9),
                 within,
             ),
-            Metric("within_most", "Highest possible number, without outliers", within.size),
+            Metric("within_most", "Highest possible number, without outliers", n_possible),
             Metric(
                 "within_noise",
                 "Components that random numbers of the same size need for 90%",
-                components_of_noise(form.extent - n_outliers, form.vectors.shape[1], 0.9),
+                noise,
             ),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
@@ -123,7 +126,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "energy_centred": cumulative(centred) if centred.size else centred,
         },
         findings=(
-            *_of_rank(within, n_outliers, of_patches=form.grid is not None),
+            *_of_rank(within, n_possible, noise, n_outliers, of_patches=form.grid is not None),
             *_of_mean(in_mean, n_outliers),
         ),
     )
@@ -157,17 +160,19 @@ def _metric(key: str, title: str, measure: Callable[[Floats], float], values: Fl
     return Metric(key, title, measure(values) if values.size else None, reason=FLAT_REASON)
 
 
-def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[Finding]:
+def _of_rank(
+    centred: Floats, n_possible: int, noise: float, n_outliers: int, *, of_patches: bool
+) -> Iterator[Finding]:
     if centred.size < NARROWEST:
         return
-    needed, n_possible = components_for(centred, 0.9), centred.size
+    needed = components_for(centred, 0.9)
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
         return
     is_most = needed >= MANY * n_possible
     weight = 0.5 if is_most else 0.2
     if needed <= FEW * n_possible:
         weight = 0.85
-    counts = {"needed": needed, "n_possible": n_possible, "n_outliers": n_outliers}
+    counts = {"needed": needed, "n_possible": n_possible, "noise": noise, "n_outliers": n_outliers}
     text = WORDING("directions", **counts, is_most=is_most, of_patches=of_patches)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.

@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -57,6 +58,8 @@ ALARM = 0.01  # Share of random tables in which a change of the norm may be call
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
 DITHERS = 20
+SHUFFLES = 16  # random orders of the same vectors
+BY_CHANCE = ("depth_spread", 1)  # One table is as far from their mean as one order is.
 LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 SHORT = ("bert", "distilbert")  # Families whose published models were trained on 128 tokens.
@@ -99,6 +102,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         *(Metric(kind, title, len(by_kind[kind])) for kind, title in KINDS.items()),
         Metric("spikes", "Outliers between two inliers", single.size),
         *_strongest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
+        *_by_chance(form.without_outliers.vectors),
         Metric(
             "level_step",
             f"Change of level {STRONGEST} (cosine, after − before)",
@@ -224,6 +228,21 @@ def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
     yield Metric("depth", title, 0.0 if is_flat else depth[index])
     title = "Contrast of the strongest break (depth ÷ typical variation)"
     yield Metric("contrast", title, 0.0 if is_flat else contrast)
+
+
+def _by_chance(vectors: Floats) -> Iterator[Metric]:
+    """Depth of the strongest break of the same vectors in ``SHUFFLES`` random orders.
+
+    vectors: (n_inliers, d_model)
+    """
+    random = np.random.default_rng(0)
+    depths = [
+        np.nanmax(break_depths(adjacent_cosines(random.permutation(vectors))), initial=0.0)
+        for _ in range(SHUFFLES)
+    ]
+    yield Metric("depth_shuffled", "Depth with shuffled positions (cosine)", float(np.mean(depths)))
+    title = "Standard deviation of that depth from one order to another"
+    yield Metric("depth_spread", title, float(np.std(depths, ddof=1)))
 
 
 def _of_the_ends(cosines: Floats) -> Iterator[Metric]:
@@ -409,7 +428,7 @@ ANALYSIS = Analysis(
     key="seams",
     stage="measure",
     after="similarity_by_distance",
-    answer=Headline("depth", WORDING),
+    answer=Headline("depth", WORDING, chance=Chance("depth_shuffled", 1.0, shuffles=BY_CHANCE)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),

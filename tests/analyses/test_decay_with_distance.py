@@ -453,7 +453,7 @@ def test_random_vectors_have_a_far_level_of_0_half_way_at_a_step() -> None:
     assert result.value("far") == pytest.approx(0.0, abs=0.01)
     assert result.value("half") == pytest.approx(0.5, abs=0.02)
     assert result.findings[0].text.endswith(
-        "It falls at 53% of all steps within distance 20, against 53% between random vectors."
+        "It falls at 53% of all steps within distance 20, against 53% by chance."
     )
 
 
@@ -507,10 +507,10 @@ def test_a_larger_base_lifts_the_floor_where_the_rotations_show_it() -> None:
         )
     ]
     assert overview(members).sentence == (
-        "A larger base lifts the floor, it does not widen the peak: of the 6 unscaled rotations for"
-        " text here, each with a base at least ten times another's has the higher far level (0.42"
-        " at base 10,000, 0.64 at base 10,000,000), while each is half way to it within 7.4 to 8.3"
-        " positions."
+        "A larger base lifts the floor, it does not widen the peak above it: over 128 positions, of"
+        " the 6 different unscaled rotations for text here, each with a base at least ten times"
+        " another's has the higher far level (0.42 at base 10,000, 0.64 at base 10,000,000), while"
+        " each is half way to it within 7.4 to 8.3 positions."
     )
     assert overview(members[:4]).sentence == ""
     assert overview(members[:2] * 3).sentence == ""  # Two rotations, however often they are listed.

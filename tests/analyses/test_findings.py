@@ -129,16 +129,16 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
      "The table hardly distinguishes"),
     ],
     "rotation_by_offset": [
-    (TURNING, "46 of its 64 … (72%) … within the 4,096-token context. The angles of the other 18"),
+    (TURNING, "46 of its 64 … (72%) … within the 4,096-token context; the angles of the others"),
     (replace(TURNING, window=63),
-     "17 of its 64 … within the 63 positions that the window spans to one side."),
-    (replace(TURNING, window=5000), "46 of its 64 … within the 4,096-token context."),
+     "17 of its 64 … within the 63 positions that attention reaches to one side;"),
+    (replace(TURNING, window=5000), "46 of its 64 … within the 4,096-token context;"),
     # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
     (turning(32, **LONGROPE, original_max_position_embeddings=64),
-     "5 of its 16 … in texts of up to 64 tokens (longer ones use other frequencies)."),
+     "5 of its 16 … in texts of up to 64 tokens (longer ones use other frequencies);"),
     (replace(TURNING, window=6),
-     "None of its 64 … within the 6 positions that the window spans to one side, so"),
-    (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context. The angle"),
+     "None of its 64 … within the 6 positions that attention reaches to one side, so"),
+    (replace(TURNING, n_positions=47_118), "63 of its 64 … the 47,118-token context; the angle of"),
     (replace(TURNING, n_positions=60_000), "All 64 rotation pairs complete a turn"),
     ],
     "effect_of_scaling": [

@@ -111,9 +111,13 @@ def of_bias(encoding: Encoding) -> Metrics:
     falling = halves
     if "slopes" in encoding.parameters:  # A straight line, as of ALiBi.
         halves = []
+        noise: Metrics = {}
+    else:
+        noise = {"monotonicity_noise": shapes.by_chance([[head] for head in shaped])}
     is_causal = encoding.parameters["causal"]
     count = len(heads[0])
     return {
+        **noise,
         "positions": count,
         "farthest": count - 1,
         "half": mean(halves),

@@ -47,10 +47,22 @@ def seams(table: Table) -> Metrics:
         "at": deepest if depths[deepest] > 1e-9 else None,
         "depth": depths[deepest],
         "contrast": depths[deepest] / _variation(depths)[deepest],
+        **_by_chance(table.inliers),
         "level_step": _level(cosines, changed[0])[0] if changed else None,
         **_strongest(changed, cosines),
         **_norm_step(np.linalg.norm(table.vectors, axis=1)),
     }
+
+
+def _by_chance(inliers: Array) -> Metrics:
+    """The deepest break in each of 16 random orders."""
+    random, deepest = np.random.default_rng(0), []
+    for _ in range(16):
+        vectors = random.permutation(inliers)
+        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = np.sum(units[:-1] * units[1:], axis=1)
+        deepest.append(max(_depth(cosines, pair) for pair in range(len(cosines))))
+    return {"depth_shuffled": np.mean(deepest), "depth_spread": np.std(deepest, ddof=1)}
 
 
 def _strongest(found: list[Break], cosines: Array) -> Metrics:

@@ -68,6 +68,12 @@ def monotonicity(lines: list[Array]) -> float:
     return 100 * falling / steps
 
 
+def by_chance(heads: list[list[Array]]) -> float:
+    """Half of the steps that change, in per cent, mean over heads; each has lines."""
+    negative = [[-line for line in lines] for lines in heads]
+    return float(np.mean([monotonicity(one) for one in heads + negative]))
+
+
 def invariance(kernel: Array, offsets: Array) -> float | None:
     """Share of the variance off the diagonal that the means of equal offsets explain."""
     counted = ~np.eye(len(kernel), dtype=bool) & ~np.isnan(kernel)

@@ -104,7 +104,7 @@ def rank(table: Table) -> Metrics:
         **_ranks(vectors, ""),
         **_ranks(vectors - vectors.mean(axis=0), "centred_"),
         "within_for_90": _needed(within, 0.9),
-        "within_most": min(inliers.shape),
+        "within_most": min(len(inliers) - 1, inliers.shape[1]),
         "within_noise": _needed_by_noise(*inliers.shape),
         "in_mean": 100 * mean / np.sum(inliers**2),
         "most": min(vectors.shape),

@@ -85,7 +85,7 @@ def test_an_extreme_value_opens_beside_the_median() -> None:
     first, *others = statements(atlas(SIZES), "a")
     assert first.is_standing
     assert first.finding.text == (
-        f"Its size is 1 m; the median of 5 models with {LEARNED.plural} here is 10 m."
+        f"Its size is 1 m; the median of 5 models with {LEARNED.plural} for text here is 10 m."
     )
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
 
@@ -101,7 +101,7 @@ def test_a_model_has_one_vote_however_many_encodings_it_has() -> None:
     together = peers_of(Atlas((one, *others), MEASURES, all_schemes()))
     [first, *_] = together.statements(one.readings[0])
     assert first.finding.text == (
-        f"Its size is 1 m; the median of 3 models with {LEARNED.plural} here is 40 m."
+        f"Its size is 1 m; the median of 3 models with {LEARNED.plural} for text here is 40 m."
     )
 
 
@@ -120,7 +120,7 @@ def test_a_value_with_a_chance_level_is_compared_beside_it() -> None:
     )
     assert first.finding.text == (
         "Its size is 4 m, 5% of what chance gives (80); the median of 4 models with"
-        f" {LEARNED.plural} here is 50%."
+        f" {LEARNED.plural} for text here is 50%."
     )
 
 

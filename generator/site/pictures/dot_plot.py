@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import log
 
 from generator.contracts import Chance, Metric
-from generator.site.rankings.ranking import MODALITIES, Ranked, Ranking
+from generator.site.rankings.peers import MODALITIES
+from generator.site.rankings.ranking import Ranked, Ranking
 from generator.text import significant
 
 MOST = 24  # rows; of more, half of them from either end

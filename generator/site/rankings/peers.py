@@ -17,6 +17,7 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
+    Modality,
     Outcome,
     Placed,
     Reading,
@@ -39,6 +40,13 @@ OUTERMOST = 3  # values from either end of which a sentence speaks
 MOST_EQUAL = 1  # others with the same value that such a sentence allows
 NUMBER = re.compile(r"[\d.,]+")
 Key = tuple[str, str, str, str]
+# Positions of each are of another kind, so that sentences compare within one.
+MODALITIES: Mapping[Modality, str] = {
+    "text": "text",
+    "image": "images",
+    "audio": "audio",
+    "page": "pages",
+}
 
 
 @dataclass(frozen=True)
@@ -218,6 +226,7 @@ class Peers:
             chance=headline.chance,
             total=len(values),
             plural=self._scheme(reading).plural,
+            kind=MODALITIES[reading.encoding.modality],
             median=median(values),
             unit=metric.unit,
         )

@@ -3,7 +3,7 @@ question of an analysis.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
@@ -11,24 +11,16 @@ from generator.contracts import (
     Atlas,
     Headline,
     Metric,
-    Modality,
     Outcome,
     Placed,
     Reading,
 )
 from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
-from generator.site.rankings.peers import alike, in_order, model_of, repeats
+from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of, repeats
 from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
-# Positions of each are of another kind, so that sentences compare within one.
-MODALITIES: Mapping[Modality, str] = {
-    "text": "text",
-    "image": "images",
-    "audio": "audio",
-    "page": "pages",
-}
 
 
 @dataclass(frozen=True)
@@ -145,10 +137,19 @@ class Ranking:
             return WORDING("single", says=says(high), name=name, is_alone=is_alone)
         if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of)
-        if alike([entry.value for entry in compared]):
+        if alike(values := [entry.value for entry in compared]):
+            least, most = (significant(end, DIGITS) for end in (min(values), max(values)))
+            low, high = in_unit(least, unit if unit == "%" else ""), in_unit(most, unit)
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
-        return WORDING("ends", says=says(WORDING("range", low=low, high=high, **names)), **of)
+        is_range = self.headline.chance is None
+        ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
+        n_by_chance = sum(
+            not entry.placed.is_apart
+            for entry in self.entries
+            if entry.reading.encoding.modality == first.reading.encoding.modality
+        )
+        return WORDING("ends", says=says(ends), **of, is_range=is_range, n_by_chance=n_by_chance)
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
         """What those compared are of, where others are of something else; "" where none are."""
