@@ -72,6 +72,10 @@ REASONS = {
         "mlx-lm divides hidden_size by the heads, and the config has attention_head_dim"
     ),
 }
+# Rules that the tests compute anew, from papers.
+FORMULAS = {
+    "default", "linear", "dynamic", "ntk", "yarn", "longrope", "llama3", "proportional",
+}  # fmt: skip
 ROTARY = ("RotaryEmbedding", "RotaryPositionalEmbedding")
 WITHOUT_ATTENTION = {"recurrent", "convolution", "fourier", "none"}
 
@@ -219,15 +223,19 @@ def in_double() -> Iterator[None]:
     """While open, code that asks for torch's single precision gets double."""
     import torch
 
-    names = ("float", "float32")
-    before = {name: getattr(torch, name) for name in names}
-    for name in names:
-        setattr(torch, name, torch.float64)
+    double = {
+        (torch, "float"): torch.float64,
+        (torch, "float32"): torch.float64,
+        (torch.Tensor, "float"): torch.Tensor.double,
+    }
+    before = {(owner, name): getattr(owner, name) for owner, name in double}
     try:
+        for (owner, name), value in double.items():
+            setattr(owner, name, value)
         yield
     finally:
-        for name, value in before.items():
-            setattr(torch, name, value)
+        for (owner, name), value in before.items():
+            setattr(owner, name, value)
 
 
 def of_modules(model: KnownModel) -> list[Turned]:
@@ -282,7 +290,8 @@ def _at_zero(module: Any, length: int) -> float:
     """Its cosine at position 0 in a text of ``length``, the factor."""
     import torch
 
-    cos, _ = module(torch.zeros(1, 1, 1), torch.tensor([[0, length - 1]]))
+    zeros = torch.zeros(1, 1, 1, dtype=torch.float64)
+    cos, _ = module(zeros, torch.tensor([[0, length - 1]]))
     return float(cos[0, 0, 0])
 
 
@@ -376,6 +385,7 @@ def _record(hub_id: str, ours: OurRotation, double: Turned, others: Others) -> d
         "lengths": list(ours.lengths),
         "base": form.base,
         "scaling": form.rope_type if form.is_rescaled else None,
+        **_settings(form),
         "head_dim": form.head_dim,
         "rotary_dim": 2 * made.frequencies.size,
         "pair_order": orders.pop() if len(orders) == 1 else None,
@@ -384,6 +394,17 @@ def _record(hub_id: str, ours: OurRotation, double: Turned, others: Others) -> d
         "made_by": {"code": made.by[0], "by": made.by[1]},
         "agrees": [_compared(hub_id, *one) for one in compared if _agrees(*one)],
         "differs": [_compared(hub_id, *one) for one in compared if not _agrees(*one)],
+    }
+
+
+def _settings(form: Rotation) -> dict[str, Any]:
+    """From what its frequencies follow, by the names of transformers, and by which rule."""
+    share = form.rotary_dim / form.head_dim
+    given = {name: value for name, value in form.scaling.items() if value is not None}
+    rope = {"rope_type": form.rope_type, "rope_theta": form.base, "partial_rotary_factor": share}
+    return {
+        "rope_parameters": {**rope, **given},
+        "formula": form.rope_type if form.rope_type in FORMULAS and form.step == 1.0 else None,
     }
 
 
@@ -423,10 +444,10 @@ def frozen(found: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[s
 
 
 def values_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What a test of an engine reads, without who has made it and who agrees."""
+    """What a test of an engine reads, without its settings, who has made it and who agrees."""
     beside = {"version", "date", "source", "layers_checked"}
     values = {name: value for name, value in found.items() if name not in beside}
-    by = {"made_by", "agrees", "differs"}
+    by = {"made_by", "agrees", "differs", "rope_parameters", "formula"}
     return values | {
         "rotations": [
             {name: value for name, value in rotation.items() if name not in by}

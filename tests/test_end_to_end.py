@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable
+from generator.figures.style import DIVERGING, STOPS
 from generator.reading.find import all_schemes
 from generator.site.glossary import with_terms
 from generator.site.html.minify import compact
@@ -166,3 +167,28 @@ def test_no_figure_is_larger_than_200_kilobytes_and_no_link_is_broken(of_each_li
     figures = of_each_list.rglob("docs/figures/**/*.svg")
     assert [path.name for path in figures if path.stat().st_size > 200_000] == []
     assert links.broken(of_each_list / "site") == []
+
+
+def test_pictures_say_that_axes_are_logarithmic_and_have_dark_middles_on_dark_pages(
+    of_each_list: Path,
+) -> None:
+    """As the data of each figure have its axes and colours; and so the small curves of pages."""
+    site, wrong, counts = of_each_list / "site", [], [0, 0, 0]
+    for script in (site / "figures").rglob("*.js"):
+        data, picture = script.read_text("utf-8"), script.with_suffix(".svg")
+        drawn = picture.read_text("utf-8") if picture.exists() else ""
+        found = (
+            re.search('"scale":"(sym)?log"', data) is not None,
+            f'"stops":"{STOPS[DIVERGING]}"' in data,
+        )
+        says = ("log scale" in drawn, "filter:invert(1)" in drawn)
+        counts[:2] = [count + one for count, one in zip(counts, found, strict=False)]
+        if drawn and found != says:
+            wrong.append(f"{script.name} {found} {says}")
+    for page in (site / "checkpoints").rglob("*.html"):
+        for curve in re.findall(r'class="?pa-first"?.*?</svg>', page.read_text("utf-8"), re.S):
+            counts[2] += 1
+            if curve.count("log scale") < 2:  # In its label and in its name.
+                wrong.append(page.name)
+    assert wrong == []
+    assert min(counts) > 1, counts

@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -25,6 +26,7 @@ from generator.figures.scene import DOTTED, StraightLine
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention_of_bias import attention, locality, perplexity, symmetry
+from generator.numerics.certainty import groups_of
 
 WORDING = Wording("analyses/attention_from_the_bias_alone.md.jinja")
 POSITIONS = 128
@@ -32,6 +34,7 @@ PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
 # Symmetry at which one of two mirrored keys gets three times as much attention as the other.
 UNLIKE = 0.5
+ORDERS = 99  # of the same biases, random ones
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
@@ -60,15 +63,19 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         localities.append(locality(weights, columns))
         perplexities.append(perplexity(weights))
         symmetries.append(symmetry(bias, columns))
+    noun = "Patches" if isinstance(form, WindowBias) else "Positions"
     local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
     return Result(
-        metrics=tuple(_metrics(n_positions, local, chance, perplexities, defined)),
+        metrics=(
+            *_metrics(local, chance, perplexities, defined),
+            Metric("positions", f"{noun} compared", n_positions),
+        ),
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
             "locality": local,
             "symmetry": np.array([np.nan if value is None else value for value in symmetries]),
         },
-        findings=tuple(_findings(local, chance, defined)),
+        findings=tuple(_findings(form, local, chance)),
     )
 
 
@@ -89,7 +96,6 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
 
 
 def _metrics(
-    n_positions: int,
     localities: Floats,
     chance: float,
     perplexities: list[float],
@@ -110,7 +116,6 @@ def _metrics(
     yield Metric("symmetry", "Symmetry, mean over heads", mean, "%", reason)
     one_sided = 100.0 * float(np.mean(symmetries < UNLIKE)) if some else None
     yield Metric("one_sided", "Heads with a symmetry below 50%", one_sided, "%", reason)
-    yield Metric("positions", "Positions compared", n_positions)
 
 
 def _above(localities: Floats, chance: float) -> Array:
@@ -118,7 +123,31 @@ def _above(localities: Floats, chance: float) -> Array:
     return np.asarray(localities > chance * (1.0 + FLAT))
 
 
-def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator[Finding]:
+def _in_other_orders(form: OffsetBias | WindowBias) -> Iterator[float]:
+    """Mean locality of the same biases at offsets in each of ``ORDERS`` random orders, another in
+    each head; offsets that share one bias still do.
+    """
+    flat = form.values.reshape(len(form.values), -1)
+    groups, draws = groups_of(flat), np.random.default_rng(0)
+    _, first = np.unique(groups, return_index=True)
+    for _ in range(ORDERS):
+        orders = np.stack([draws.permutation(first)[groups] for _ in flat])
+        values = np.take_along_axis(flat, orders, axis=1).reshape(form.values.shape)
+        weights = map(attention, heads(replace(form, values=values)))
+        yield float(np.mean([locality(each, columns_of(form)) for each in weights]))
+
+
+def _findings(
+    form: OffsetBias | WindowBias, localities: Floats, chance: float
+) -> Iterator[Finding]:
+    if isinstance(form, OffsetBias) and form.beyond == "linear":
+        return  # What a rule makes true is no finding.
+    mean, others = localities.mean(), [*_in_other_orders(form)]
+    if not min(others) * (1.0 - FLAT) <= mean <= max(others) * (1.0 + FLAT):
+        yield _of_locality(localities, chance)
+
+
+def _of_locality(localities: Floats, chance: float) -> Finding:
     n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
     is_most = 2 * n_local >= n_heads
     mean, uniform = 100.0 * localities.mean(), 100.0 * chance
@@ -128,11 +157,7 @@ def _findings(localities: Floats, chance: float, symmetries: Floats) -> Iterator
     last = float(np.sort(localities)[::-1][n_local - 1])
     spot = Spot("heads", 100.0 * (n_local - 0.5) / n_heads, 100.0 * last)
     spots, weight = (spot,) if n_local else (), 0.4 if is_most else 0.6
-    yield Finding(text, ("above", "locality", "chance"), weight, spots=spots)
-    n_one_sided = int(np.count_nonzero(symmetries < UNLIKE))
-    if symmetries.size and 2 * n_one_sided >= symmetries.size:
-        text = WORDING("sides", n_one_sided=n_one_sided, n_heads=symmetries.size)
-        yield Finding(text, ("one_sided",), 0.5)
+    return Finding(text, ("above", "locality", "chance"), weight, spots=spots)
 
 
 def _sorted(result: Result) -> tuple[Array, Array]:
@@ -160,7 +185,7 @@ ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", WORDING),),
+    headlines=(Headline("locality", WORDING, chance=Chance("chance", 100.0)),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

@@ -1,13 +1,14 @@
 """Bias by offset: what each head adds to the attention logit."""
 
 from collections.abc import Iterator, Mapping
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -26,6 +27,7 @@ from generator.figures.panels import head_colours, image_panels, panels, wrapped
 from generator.figures.scene import Line, Panel, StraightLine, add
 from generator.figures.style import DIVERGING, STYLE
 from generator.numerics.arrays import Floats, finite
+from generator.numerics.certainty import groups_of, is_beyond_chance, share_of_groups
 from generator.text import in_words
 
 WORDING = Wording("analyses/bias_by_offset.md.jinja")
@@ -55,6 +57,7 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     n_near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
     n_heads = len(values)
+    chance = share_of_groups(groups_of(values), np.abs(form.offsets) <= 1)
     relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
     return Result(
         metrics=(
@@ -69,6 +72,18 @@ def compute(subject: Subject[OffsetBias]) -> Result:
                 n_near / n_heads * 100.0,
                 "%",
             ),
+            Metric(
+                "near_chance",
+                "Heads with their largest bias within one position, of random numbers",
+                100.0 * chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                100.0 * sqrt(chance * (1.0 - chance) / n_heads),
+                "%",
+            ),
         ),
         arrays={
             "values": values,
@@ -77,15 +92,22 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             "peaks": peaks,
         },
         findings=(
-            Finding(WORDING("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
-            if np.ptp(values, axis=1).any()
-            else Finding(WORDING("same"), ("spread",), 0.9),
+            *_of_peaks(values, n_near, chance),
             *_extreme(form, relative, 1.0),
             *_extreme(form, relative, -1.0),
         )
         if form.beyond != "linear"  # What a rule makes true is no finding.
         else (),
     )
+
+
+def _of_peaks(values: Floats, n_near: int, chance: float) -> Iterator[Finding]:
+    """A finding on heads that peak nearby, where these are more or fewer than of random numbers."""
+    if not np.ptp(values, axis=1).any():
+        yield Finding(WORDING("same"), ("spread",), 0.9)
+    elif is_beyond_chance(n_near, len(values), chance):
+        text = WORDING("near", n_near=n_near, n_heads=len(values), chance=100.0 * chance)
+        yield Finding(text, ("near_heads", "near_chance"), 0.4)
 
 
 def _extreme(form: OffsetBias, relative: Floats, sign: float) -> Iterator[Finding]:
@@ -272,7 +294,9 @@ ANALYSIS = Analysis(
     key="bias_by_offset",
     stage="see",
     after="positions_and_words",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_chance", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(OffsetBias,),
     compute=compute,
     figures=(

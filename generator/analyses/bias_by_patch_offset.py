@@ -2,10 +2,14 @@
 offset.
 """
 
+from collections.abc import Iterator
+from math import sqrt
+
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -21,6 +25,7 @@ from generator.figures.panels import image_panels
 from generator.figures.scene import Panel
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Floats, finite
+from generator.numerics.certainty import groups_of, is_beyond_chance, share_of_groups
 
 WORDING = Wording("analyses/bias_by_patch_offset.md.jinja")
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
@@ -44,9 +49,9 @@ def compute(subject: Subject[WindowBias]) -> Result:
     alike = "every head has the same bias at all offsets"
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     symmetries = [mirror_symmetry(varying, axis) if len(varying) else None for axis in (2, 1)]
-    finding = Finding(WORDING("near", n_near=n_near, n_heads=n_heads), ("near_heads",), 0.4)
-    if not len(varying):
-        finding = Finding(WORDING("same"), ("spread",), 0.9)
+    middle = np.array(values.shape[1:])[:, None, None] // 2
+    near = (np.abs(np.indices(values.shape[1:]) - middle) <= 1).all(axis=0)
+    chance = share_of_groups(groups_of(values.reshape(n_heads, -1)), near.reshape(-1))
     return Result(
         metrics=(
             Metric(
@@ -62,6 +67,18 @@ def compute(subject: Subject[WindowBias]) -> Result:
                 n_near / n_heads * 100.0,
                 "%",
             ),
+            Metric(
+                "near_chance",
+                "Heads with their largest bias within one patch, of random numbers",
+                100.0 * chance,
+                "%",
+            ),
+            Metric(
+                "near_error",
+                "Standard error of that share by chance",
+                100.0 * sqrt(chance * (1.0 - chance) / n_heads),
+                "%",
+            ),
             Metric("left_right", "Symmetry of left and right", symmetries[0], reason=alike),
             Metric("up_down", "Symmetry of above and below", symmetries[1], reason=alike),
             Metric(
@@ -72,8 +89,17 @@ def compute(subject: Subject[WindowBias]) -> Result:
             ),
         ),
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
-        findings=(finding,),
+        findings=tuple(_findings(n_near, n_heads, chance, varies=len(varying) > 0)),
     )
+
+
+def _findings(n_near: int, n_heads: int, chance: float, *, varies: bool) -> Iterator[Finding]:
+    """A finding on heads that peak nearby, where these are more or fewer than of random numbers."""
+    if not varies:
+        yield Finding(WORDING("same"), ("spread",), 0.9)
+    elif is_beyond_chance(n_near, n_heads, chance):
+        text = WORDING("near", n_near=n_near, n_heads=n_heads, chance=100.0 * chance)
+        yield Finding(text, ("near_heads", "near_chance"), 0.4)
 
 
 def peaks(values: Floats) -> list[tuple[int, int]]:
@@ -134,7 +160,9 @@ ANALYSIS = Analysis(
     key="bias_by_patch_offset",
     stage="see",
     after="bias_by_offset",
-    answer=Headline("near_heads", WORDING),
+    answer=Headline(
+        "near_heads", WORDING, chance=Chance("near_chance", 100.0, shuffles=("near_error", 1))
+    ),
     forms=(WindowBias,),
     compute=compute,
     figures=(

@@ -1,7 +1,8 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from generator.contracts import (
     Finding,
     Headline,
     Metric,
+    Outcome,
     Overlay,
+    Overview,
+    Reading,
     Result,
-    Results,
     Spot,
     Subject,
 )
@@ -32,18 +35,15 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
-from generator.figures.canvas import Axes, Figure
 from generator.figures.charts import Images
-from generator.figures.lines import (
-    hidden,
-    legend_below,
-    mark_beyond,
-    standing_back,
-    with_line_styles,
+from generator.figures.profiles import (
+    StripDot,
+    decay_over_all,
+    draw_bases,
+    draw_profiles,
+    draw_strip,
 )
-from generator.figures.panels import logarithmic, panels
-from generator.figures.scene import DOTTED, Band, Dash, Line, StraightLine, add
-from generator.figures.style import GRID, MUTED, SEQUENTIAL
+from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import (
     Array,
     Floats,
@@ -55,7 +55,13 @@ from generator.numerics.arrays import (
     symmetry,
     translation_invariance,
 )
-from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
+from generator.numerics.shapes import (
+    decay_scaled,
+    far_from,
+    far_level,
+    half_distance,
+    scaled_heads,
+)
 from generator.numerics.similarity import shape
 from generator.text import enumerated, rounded
 
@@ -64,16 +70,22 @@ WORDING = Wording("analyses/decay_with_distance.md.jinja")
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
-STEPS = 20  # Width of local monotonicity, in positions.
-STRAIGHT = "it falls in a straight line, so its half-distance would depend on the window alone"
-HALF = "Half-distance"  # This and the next are titles.
-MONOTONICITY = f"Local monotonicity (share of the first {STEPS} steps that fall)"
-LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
-MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
+STEPS = 20  # Largest width of local monotonicity, in positions.
+STRAIGHT = (
+    "it falls in a straight line, so where it is half way to its far level would depend on the"
+    " window alone"
+)
+HALF = "Distance half way to its far level"  # This and the next two are titles.
+FAR = "Far level (mean cosine over the last quarter of the distances)"
+MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that fall)"
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
-BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
+AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
+BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
+# Of the sentence on bases: rotations that it takes, how many times a base is larger, how far apart
+# the distances may be at which all are half way, and how often shuffled far levels may pass.
+FEWEST_ROTATIONS, TENFOLD, SAME_PEAK, RARE, SHUFFLES = 5, 10.0, 1.25, 0.01, 20_000
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
     "patches": ("in the middle", "in the first corner", "in the last corner"),
@@ -84,13 +96,17 @@ PLACES = {
 class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
-    half: in positions; falls, invariance: shares; halves: half of each head that has one;
+    half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
+        at all; halves: half of each head that has one;
+        far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
     """
 
     half: float | None
+    far: float
     falls: float | None
+    changing: float | None
     invariance: float | None
     halves: tuple[float, ...]
     n_varying: int
@@ -106,6 +122,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     arrays: profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of
         the far distances; profiles (n_windows, n_distances), NaN where it does not fall; halves
         (n_windows,); halves_by_head (n_falling,), of the heads of the first window that fall;
+        far_levels (n_windows,), of a cosine alone;
         left_out (n_outliers,), int; context_distances (n,), context (n,), the profile
         over all positions; unit (), text, the unit of distances; derived: matrix (n_positions,
         n_positions)
@@ -131,12 +148,19 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form))
+    metrics = tuple(
+        _named(metric, unit.partition(" ")[0])
+        for metric in (
+            *_metrics(form, kernels[0], windows, context, unit),
+            *_of_noise(form, windows),
+        )
+    )
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
         "halves_by_head": np.array(windows[0].halves),
+        **({"far_levels": np.array([each.far for each in windows])} if _is_cosine(form) else {}),
         "left_out": _left_out(form),
         "context_distances": context.distances,
         "context": mean_of_rows(_scaled(context)),
@@ -144,6 +168,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     }
     findings = _findings(metrics, windows, form, arrays["profile"], unit)
     return Result(metrics, arrays, tuple(findings), derived={"matrix": mean})
+
+
+def _named(metric: Metric, unit: str) -> Metric:
+    """``metric`` with patches called patches, where ``unit`` is that."""
+    title = metric.title.replace("Positions", unit.capitalize())
+    return replace(metric, title=title, unit=unit if metric.unit == "positions" else metric.unit)
 
 
 def matrix(form: Shaped, arrays: Arrays) -> Floats:
@@ -167,6 +197,7 @@ def _metrics(
     texts = ["none" if half is None else rounded(half, 1, 0.0) for half in halves]
     measure = ("half", HALF, "positions", no_fall)
     yield from _over_windows(measure, halves, STABLE, texts, unit)
+    yield from _far(form, [window.far for window in windows], unit)
     falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
     texts = ["none" if value is None else f"{rounded(value, 0)}%" for value in falls]
     measure = ("monotonicity", MONOTONICITY, "%", "no step is defined")
@@ -180,15 +211,38 @@ def _metrics(
     yield _symmetry(form, first.heads)
     n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
     yield Metric("constant", "Constant heads left out", len(first.heads) - n_varying)
-    yield Metric("rising", "Heads without a half-distance", n_varying - n_falling)
+    yield Metric(
+        "rising", "Heads that do not fall half way to their far level", n_varying - n_falling
+    )
     yield Metric("farthest", "Farthest distance compared", first.longest - 1, "positions")
     if isinstance(form, PositionTable):
         yield Metric("left_out", "Outliers left out", form.outliers.size)
     if context.distances[-1] > first.longest:
         every = context.halves[~np.isnan(context.halves) & (not _is_straight(form))]
         half = _mean_or_none(every.tolist())
-        title = "Half-distance over all positions"
+        title = f"{HALF}, over all positions"
         yield Metric("half_context", title, half, "positions", no_fall)
+
+
+def _far(form: Shaped, levels: list[float], unit: str) -> Iterator[Metric]:
+    """The far level of a cosine, whose highest value is 1: what is in other units does not compare.
+    levels: one per window
+    """
+    if not _is_cosine(form):
+        reason = f"its kernel is no cosine ({form.quantity}), so its level compares with no other"
+        yield Metric("far", FAR, None, reason=reason)
+        return
+    places = zip(levels, _places(unit), strict=False)
+    listed = enumerated([f"{rounded(level, 2)} {place}" for level, place in places])
+    mean = float(np.mean(levels)) if np.ptp(levels) <= AGREE else None
+    yield Metric("far", FAR, mean, reason=f"it differs along the table: {listed}")
+    if len(levels) > 1:
+        yield Metric("far_low", f"{FAR}, lowest of all windows", float(np.nanmin(levels)))
+        yield Metric("far_high", f"{FAR}, highest of all windows", float(np.nanmax(levels)))
+
+
+def _is_cosine(form: Shaped) -> bool:
+    return isinstance(form, PositionTable | RelativeTable | Rotation)
 
 
 def _is_straight(form: Shaped) -> bool:
@@ -206,11 +260,14 @@ def _window(kernel: Kernel) -> Window:
     decays = [decay for head in scaled if (decay := _decay(kernel, head)) is not None]
     halves = _defined(half_distance(np.arange(decay.size), decay) for decay in decays)
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
+    rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in scaled)
+    changing = _mean_or_none([fall + rise for fall, rise in zip(falls, rises, strict=True)])
     invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
     half, fall, invariance = (_mean_or_none(values) for values in (halves, falls, invariances))
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
-    return Window(half, fall, invariance, tuple(halves), len(scaled), profile)
+    far = far_level(kernel.along(kernel.heads[0]))
+    return Window(half, far, fall, changing, invariance, tuple(halves), len(scaled), profile)
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -312,43 +369,62 @@ def _findings(
         text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        line |= {"half": half.value, "noise": _falls_of_noise(form)}
-        yield _of_fall(line, by_key, windows[0], profile)
+        line |= {"half": half.value, "noise": _falls_of_noise(form, windows)}
+        is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
+        yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:
         yield Finding(WORDING("left_out", outliers=out), ("left_out",))
 
 
 def _of_fall(
-    line: dict[str, Any], by_key: Mapping[str, Metric], window: Window, profile: Floats
+    line: dict[str, Any],
+    by_key: Mapping[str, Metric],
+    window: Window,
+    profile: Floats,
+    is_steady: bool,
 ) -> Finding:
-    """How fast it falls. line: values of the beginning of the sentence; window: the first"""
+    """How fast it falls.
+
+    line: values of the beginning of the sentence; window: the first; is_steady: whether a step is
+        the same from every position, so that the steps that fall can be counted
+    """
     half, falls = line["half"], by_key["monotonicity"].value
+    farthest = min(STEPS, profile.size - 1)
+    n_falls = int(np.count_nonzero(np.diff(profile[: farthest + 1]) < 0.0))
     text = WORDING(
         "fall",
         **line,
         window=window,
         ends=[by_key[key].value for key in ("half_low", "half_high") if key in by_key],
-        farthest=min(STEPS, profile.size - 1),
+        far=by_key["far"].value,
+        from_far=far_from(profile.size),
+        farthest=farthest,
         falls=falls,
+        n_falls=n_falls if is_steady else None,
     )
     with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
     with_falls = () if falls is None else ("monotonicity", *with_noise)
-    rests_on = ("positions", "half", "rising", *with_falls)
-    # A mean of half-distances need not be where the mean line crosses ½.
+    with_far = () if by_key["far"].value is None else ("far",)
+    rests_on = ("positions", "half", *with_far, "rising", *with_falls)
+    # A mean of such distances need not be where the mean line crosses ½.
     height = float(np.interp(half, np.arange(profile.size), profile))
     spots = (Spot("profiles", half, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return Finding(text, rests_on, 0.3, spots=spots)
 
 
-def _of_noise(form: Shaped) -> Iterator[Metric]:
-    if (falls := _falls_of_noise(form)) is not None:
-        yield Metric("monotonicity_noise", "Local monotonicity of random vectors", falls, "%")
+def _of_noise(form: Shaped, windows: Sequence[Window]) -> Iterator[Metric]:
+    if (falls := _falls_of_noise(form, windows)) is not None:
+        yield Metric("monotonicity_noise", "Local monotonicity by chance", falls, "%")
 
 
-def _falls_of_noise(form: Shaped) -> float | None:
-    """Share of the first steps that fall in a table of independent random vectors, per cent: every
-    first one, and half of the others. None for other forms, and for grids that are no squares.
+def _falls_of_noise(form: Shaped, windows: Sequence[Window]) -> float | None:
+    """Share of the first steps that fall by chance, per cent. In a table of independent random
+    vectors: every first one, and half of the others; in a learned bias: half of those that change.
+    None for other forms, and for grids that are no squares.
     """
+    if isinstance(form, OffsetBias | WindowBias) and not _is_straight(form):
+        changing = windows[0].changing
+        return None if changing is None else 50.0 * changing
     if not isinstance(form, PositionTable):
         return None
     sides = {min(side, SIDE) for side in form.grid or ()} or {min(form.extent, POSITIONS)}
@@ -359,78 +435,102 @@ def _falls_of_noise(form: Shaped) -> float | None:
     return 100.0 * (first + 0.5 * (every - first)) / every
 
 
-def draw_profiles(results: Results) -> Figure:
-    """Decay with distance, one line per encoding: within a window, and over all positions; one row
-    of panels per unit of distance.
+def overview(members: Sequence[tuple[Outcome, Reading]]) -> Overview:
+    """What bases do to a rotation, and where all encodings lie, by their schemes."""
+    bases = FigureSpec(
+        "bases", WORDING.figure("bases", alt=lambda _: WORDING("bases_alt")), draw_bases
+    )
+    dots = _dots(members)
+    strip = FigureSpec(
+        "strip",
+        WORDING.figure("strip", alt=lambda _: WORDING("strip_alt")),
+        partial(draw_strip, dots),
+    )
+    return Overview(_of_bases(members), (bases, strip) if dots else (bases,))
+
+
+@dataclass(frozen=True)
+class BasedRotation:
+    """What a rotation without scaling has: its base and pairs, and the measures of its mean cosine
+    over ``POSITIONS`` positions.
     """
-    units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
-    figure, axes = panels(2 * len(units), height=3.8)
-    for row, unit in enumerate(units):
-        in_unit = {
-            label: result for label, result in results.items() if str(result.arrays["unit"]) == unit
-        }
-        window, every = axes[2 * row], axes[2 * row + 1]
-        lines = _lines(results, in_unit, _within_window)
-        _draw_lines(window, lines, lines)
-        add(window, *_bands(in_unit))
-        lines = _lines(results, in_unit, decay_over_all)
-        shown = [replace(line, name=hidden(line.name)) for line in lines if not line.is_quiet]
-        _draw_lines(every, lines, shown)  # The legend has them once.
-        logarithmic(every, "x")
-        window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
-        every.set(xlabel="distance over all positions")
-    legend_below(figure)
-    return figure
+
+    base: float
+    n_pairs: int
+    half: float
+    far: float
 
 
-def _within_window(result: Result) -> tuple[Array, Array]:
-    return np.arange(result.arrays["profile"].size), result.arrays["profile"]
+def _of_bases(members: Sequence[tuple[Outcome, Reading]]) -> str:
+    """What a larger base does, where the rotations at hand show it; "" else."""
+    rotations = {
+        BasedRotation(parameters["base"], parameters["rotary_dim"] // 2, half, far)
+        for _, reading in members
+        if reading.encoding.form == Rotation.__name__
+        and reading.encoding.is_of_words
+        and (parameters := reading.encoding.parameters)["scaling"] is None
+        and (result := reading.results[ANALYSIS.key]).value("positions") == POSITIONS
+        and (half := result.value("half")) is not None
+        and (far := result.value("far")) is not None
+    }
+    if not lifts_the_floor(rotations):
+        return ""
+    halves = [one.half for one in rotations]
+    ends = [end(rotations, key=lambda one: (one.base, one.n_pairs)) for end in (min, max)]
+    return WORDING("floor", ends=ends, halves=(min(halves), max(halves)), count=len(rotations))
 
 
-def _lines(
-    results: Results, some: Results, points: Callable[[Result], tuple[Array, Array]]
-) -> list[Line]:
-    """The ``points`` of ``some`` results, in the styles that these have among all."""
-    lines = []
-    for label, result, dash in with_line_styles(results):
-        if label in some:
-            x, y = points(result)
-            name = label.title if not np.isnan(y).all() else f"{label.title} (does not fall)"
-            line = Line(x, y, colour=label.colour, dash=dash, name=name)
-            lines.append(standing_back(line) if label.is_quiet else line)
-    return lines
+def lifts_the_floor(rotations: Collection[BasedRotation]) -> bool:
+    """Whether each base at least ten times another has the higher far level, which is not so by
+    chance if far levels are shuffled, while all are half way to it at about the same distance.
+    """
+    if len(rotations) < FEWEST_ROTATIONS:
+        return False
+    bases, fars, halves = np.array([(one.base, one.far, one.half) for one in rotations]).T
+    larger = bases[:, None] >= TENFOLD * bases  # (n, n)
+    shuffled = np.random.default_rng(0).permuted(np.tile(fars, (SHUFFLES, 1)), axis=1)
+    is_same = halves.max() <= SAME_PEAK * halves.min()
+    return bool(_rise(larger, fars) and np.mean(_rise(larger, shuffled)) < RARE and is_same)
 
 
-def _draw_lines(axes: Axes, lines: Sequence[Line], shown: Sequence[Line]) -> None:
-    """Plot the ``shown`` of the lines in a view with room for all."""
-    values = np.concatenate([line.y for line in lines])
-    low = max(LOWEST, values[np.isfinite(values)].min(initial=0.0) - MARGIN)
-    styles: tuple[tuple[str, Dash], ...] = ((GRID, "solid"), (MUTED, DOTTED), (GRID, "solid"))
-    for index, (colour, dash) in enumerate(styles):
-        # In the second panel, published data have these names, which no page shows.
-        name = "" if shown is lines else f"__child{index}"
-        add(axes, StraightLine("y", index / 2.0, colour=colour, width=0.8, dash=dash, name=name))
-    add(axes, *shown)
-    ends = [end for line in lines for end in (line.x[0], line.x[-1])]
-    axes.set(xlim=(min(ends), max(ends)), ylim=(low, HIGHEST))
-    mark_beyond(axes, lines, (low, HIGHEST))
+def _rise(larger: Array, values: Floats) -> Array:
+    """Whether values (…, n) are higher wherever something is ``larger``, (n, n): (…), bool."""
+    higher = values[..., :, None] > values[..., None, :]
+    return np.asarray(np.all(higher, axis=(-2, -1), where=larger))
 
 
-def _bands(results: Results) -> Iterator[Band]:
-    """The range of the windows of each encoding, where there are few encodings."""
-    if len(results) > MOST_BANDS:
-        return
-    for label, result in results.items():
-        profiles = result.arrays["profiles"]
-        has_band = len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any()
-        if has_band and not label.is_quiet:
-            low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
-            yield Band(np.arange(low.size), low, high, colour=label.colour, alpha=0.16)
+def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:
+    """Those that are half way to their far level somewhere, equal ones of a model once, with what
+    is no cosine last.
+    """
+    groups: dict[tuple[str, str, str], list[Reading]] = {}
+    for outcome, reading in members:
+        if reading.results[ANALYSIS.key].value("half") is not None:
+            learned = reading.encoding.provenance.tensor and reading.encoding.stack
+            own = learned or str(reading.results[ANALYSIS.key].value("half"))
+            key = (outcome.checkpoint.slug, reading.encoding.scheme, own)
+            groups.setdefault(key, []).append(reading)
+    return tuple(sorted(map(_dot, groups.values()), key=lambda dot: (dot.order, dot.row, dot.half)))
 
 
-def decay_over_all(result: Result) -> tuple[Array, Array]:
-    """Distances from 1 over all positions, and the scaled similarity there: (n − 1,) each."""
-    return result.arrays["context_distances"][1:], result.arrays["context"][1:]
+def _dot(readings: Sequence[Reading]) -> StripDot:
+    """A dot for readings of one scheme in one stack of a model."""
+    encoding = readings[0].encoding
+    results = [reading.results[ANALYSIS.key] for reading in readings]
+    halves, fars = (_defined(result.value(key) for result in results) for key in ("half", "far"))
+    unit, is_cosine = str(results[0].arrays["unit"]).split()[0], "far_levels" in results[0].arrays
+    row = WORDING(
+        "strip_row",
+        scheme=Wording(f"schemes/{encoding.scheme}.md.jinja")("title"),
+        unit=unit,
+        is_cosine=is_cosine,
+        is_bias=encoding.form in (OffsetBias.__name__, WindowBias.__name__),
+    )
+    count = len(readings) if encoding.provenance.tensor else 1
+    name = WORDING("strip_dot", name=readings[0].label.title, count=count)
+    far = float(np.median(fars)) if len(fars) == len(readings) else None
+    order = 2 * (not is_cosine) + (unit == "patches")
+    return StripDot(order, row, name, float(np.median(halves)), far)
 
 
 ANALYSIS = Analysis(
@@ -439,6 +539,7 @@ ANALYSIS = Analysis(
     after="effect_of_scaling",
     headlines=(
         Headline("half", WORDING),
+        Headline("far", WORDING),
         Headline("monotonicity", WORDING),
         Headline("invariance", WORDING),
     ),
@@ -469,6 +570,7 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=12,
+    overview=overview,
     overlay=Overlay(
         x="distance (positions or patches)",
         y="similarity (1 = highest, 0 = far)",

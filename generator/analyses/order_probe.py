@@ -1,16 +1,17 @@
 """Linear probe for the order of two positions."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
     Metric,
+    Placed,
     Recomputed,
     Result,
     Results,
@@ -42,9 +43,14 @@ PROTOCOL = Recomputed(
 FEW, MANY = 512, 8192  # pairs; the first as in Wang and Chen 2020
 MANY_DRAWS = 3
 SHUFFLES = 8  # random orders of the same vectors
-BEYOND = 3.0  # Standard errors by which the mean error must lie below that of shuffled positions.
 CHANCE = 50.0  # per cent
-ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol of the paper
+ERRORS = Headline(
+    "error",
+    WORDING,
+    chance=Chance("shuffled", 0.0, ("spread", DRAWS), ("spread_shuffled", SHUFFLES)),
+)
+# Shares of the errors with shuffled positions: pairs share vectors, which a probe remembers.
+ORDERED, UNORDERED = 0.25, 0.6
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -70,34 +76,36 @@ def compute(subject: Subject[PositionTable]) -> Result:
     edges, by_distance = _by_distance(pairs, misordered, len(rows))
     error_many = float(many.mean()) if many.size else None
     too_few = f"there are only {n_all_pairs:,} pairs of positions"
-    return Result(
-        metrics=(
-            Metric("error", f"Order errors ({FEW} pairs)", few.mean(), "%"),
-            Metric(
-                "spread",
-                f"Standard deviation over {DRAWS} samples of {FEW} pairs",
-                few.std(ddof=1),
-                "%",
-            ),
-            Metric("shuffled", "Order errors with shuffled positions", shuffled.mean(), "%"),
-            Metric(
-                "spread_shuffled",
-                f"Standard deviation over {shuffled.size} orders",
-                shuffled.std(ddof=1),
-                "%",
-            ),
-            Metric("error_many", f"Order errors ({MANY:,} pairs)", error_many, "%", too_few),
-            Metric(
-                "spread_many",
-                f"Standard deviation over {MANY_DRAWS} samples of {MANY:,} pairs",
-                many.std(ddof=1) if many.size else None,
-                "%",
-                too_few,
-            ),
-            Metric("probed", "Length of the table, as probed", len(rows), "positions"),
+    metrics = (
+        Metric("error", f"Order errors ({FEW} pairs)", few.mean(), "%"),
+        Metric(
+            "spread",
+            f"Standard deviation over {DRAWS} samples of {FEW} pairs",
+            few.std(ddof=1),
+            "%",
         ),
+        Metric("shuffled", "Order errors with shuffled positions", shuffled.mean(), "%"),
+        Metric(
+            "spread_shuffled",
+            f"Standard deviation over {shuffled.size} orders",
+            shuffled.std(ddof=1),
+            "%",
+        ),
+        Metric("error_many", f"Order errors ({MANY:,} pairs)", error_many, "%", too_few),
+        Metric(
+            "spread_many",
+            f"Standard deviation over {MANY_DRAWS} samples of {MANY:,} pairs",
+            many.std(ddof=1) if many.size else None,
+            "%",
+            too_few,
+        ),
+        Metric("probed", "Length of the table, as probed", len(rows), "positions"),
+    )
+    placed = ERRORS.placed(Result(metrics))
+    return Result(
+        metrics,
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
-        findings=tuple(_finding(few, shuffled, error_many)),
+        findings=(_finding(metrics, error_many),) if placed and _is_ordered(placed) else (),
     )
 
 
@@ -150,20 +158,20 @@ def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Arr
     )
 
 
-def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Finding]:
-    """A finding where the probe does better than with the same vectors in random orders.
+def _is_ordered(errors: Placed) -> bool:
+    """Whether the probe errs less than with the same vectors in random orders."""
+    return errors.is_apart and errors.share < 1.0
 
-    few (n_samples,), shuffled (n_orders,): errors, per cent; many: mean error with many pairs
+
+def _finding(metrics: tuple[Metric, ...], many: float | None) -> Finding:
+    """metrics: error, its spread, that of shuffled positions and its spread, per cent; many: mean
+    error with many pairs
     """
-    error, spread = float(few.mean()), float(few.std(ddof=1))
-    usual, around = float(shuffled.mean()), float(shuffled.std(ddof=1))
-    scatter = max(spread, around) * np.sqrt(1.0 / few.size + 1.0 / shuffled.size)
-    if error > usual - BEYOND * scatter:
-        return
+    error, spread, usual, around = (metric.value or 0.0 for metric in metrics[:4])
     text = WORDING(
         "order",
-        tells=error <= ORDERED,
-        usually=error < UNORDERED,
+        tells=error <= ORDERED * usual,
+        usually=error < UNORDERED * usual,
         error=error,
         spread=spread,
         many=many,
@@ -171,15 +179,9 @@ def _finding(few: Floats, shuffled: Floats, many: float | None) -> Iterator[Find
         shuffled=usual,
         around=around,
     )
-    rests_on = (
-        "error",
-        "spread",
-        "shuffled",
-        "spread_shuffled",
-        *(() if many is None else ("error_many",)),
-    )
-    weight = 0.45 if error <= ORDERED else 0.25
-    yield Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
+    rests_on = (*(metric.key for metric in metrics[:4]), *(() if many is None else ("error_many",)))
+    weight = 0.45 if error <= ORDERED * usual else 0.25
+    return Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 
 
 def draw(results: Results) -> Figure:
@@ -226,7 +228,7 @@ ANALYSIS = Analysis(
     key="order_probe",
     stage="measure",
     after="position_probe",
-    headlines=(Headline("error", WORDING),),
+    headlines=(ERRORS,),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -225,7 +226,11 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="measure",
     after="principal_components",
-    headlines=(Headline("ridge", WORDING),),
+    headlines=(
+        Headline(
+            "ridge", WORDING, chance=Chance("of_noise", samples=("ridge_spread", RIDGE_DRAWS))
+        ),
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -3,12 +3,14 @@ two.
 """
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -82,6 +84,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
             ),
             Metric("chance", "Share by chance (random directions)", 100.0 * chance, "%"),
             Metric(
+                "chance_spread",
+                "Standard deviation of that share by chance",
+                100.0 * _spread_by_chance(k, d_model),
+                "%",
+            ),
+            Metric(
                 "smallest_angle",
                 "Smallest principal angle",
                 float(np.degrees(np.arccos(cosines[0]))),
@@ -93,6 +101,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
         arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
         findings=tuple(_findings(top, bottom, chance)),
     )
+
+
+def _spread_by_chance(k: int, d_model: int) -> float:
+    """Standard deviation of the mean squared cosine of the principal angles of two random spaces of
+    ``k`` directions.
+    """
+    rest = d_model - k
+    return sqrt(2.0 / ((d_model - 1) * (d_model + 2))) * rest / d_model if rest else 0.0
 
 
 def _normalised(values: Floats, what: str) -> Floats:
@@ -209,7 +225,9 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="order_probe",
-    answer=Headline("overlap", WORDING),
+    answer=Headline(
+        "overlap", WORDING, chance=Chance("chance", 100.0, shuffles=("chance_spread", 1))
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -140,7 +140,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "left_out": left_out,
         "line": np.array(line),
     }
-    return Result(metrics, arrays, (_findings(shares_within, path, onwards, used),))
+    return Result(metrics, arrays, tuple(_findings(shares_within, path, onwards, used)))
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -219,22 +219,27 @@ def rank_correlation(values: Floats) -> float:
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-def _findings(shares: Floats, path: Path | None, onwards: float | None, used: Array) -> Finding:
+def _findings(
+    shares: Floats, path: Path | None, onwards: float | None, used: Array
+) -> Iterator[Finding]:
     """shares: (n_components,), of the variance without outliers; used: (n_used,), int, positions"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
     if path is None or used.size < FEWEST or not path.is_round:
-        return Finding(WORDING("variance", share=three), ("within_3",), 0.8 if dominates else 0.2)
+        if dominates:
+            yield Finding(WORDING("variance", share=three), ("within_3",), 0.8)
+        return
     rests_on = ("turns", "steady", "rate", "evenness", "lap")
     winding = {"path": path, "lap": _counted(used) / path.turns}
     if onwards is not None and onwards >= ONWARDS:
         text = WORDING("helix", **winding, share=three, dominates=dominates)
         context = WORDING("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
-        return Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
-    if two >= MANY:
-        return Finding(WORDING("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
-    return Finding(WORDING("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
+        yield Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
+    elif two >= MANY:
+        yield Finding(WORDING("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
+    else:
+        yield Finding(WORDING("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
 
 
 def _counted(used: Array) -> int:
@@ -320,7 +325,7 @@ ANALYSIS = Analysis(
     key="principal_components",
     stage="measure",
     after="rank",
-    answer=Headline("turns", WORDING),
+    answer=Headline("lap", WORDING),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"coordinates", "shares", "shares_within"}),

@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -31,6 +32,8 @@ WORDING = Wording("analyses/rank.md.jinja")
 SHARES = (90, 95, 99)  # per cent
 FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
 NARROWEST = 16  # In smaller tables a low rank means little.
+ANGLES = 100_000  # at which the density of the eigenvalues of noise is summed
+ROUNDING = 1e-6
 FLAT_REASON = "all positions have the same vector"
 
 
@@ -68,6 +71,21 @@ def components_for(values: Floats, share: float) -> int:
     return int(np.searchsorted(cumulative(values), share)) + 1
 
 
+def components_of_noise(n_positions: int, n_dimensions: int, share: float) -> int:
+    """``components_for`` that many independent Gaussian numbers, mean-centred, by the law of
+    Marchenko and Pastur (1967).
+
+    With y the ratio of the two sizes, eigenvalues are 1 + y + 2√y cos t for t in [0, π], as many at
+    each t as sin² t ÷ eigenvalue, so that their energy goes as sin² t.
+    """
+    few, many = sorted((max(n_positions - 1, 1), n_dimensions))
+    t = np.linspace(0.0, np.pi, ANGLES + 1)[:-1] + np.pi / (2 * ANGLES)
+    energy, ratio = np.sin(t) ** 2, few / many
+    counts = np.cumsum(energy / (1.0 + ratio + 2.0 * np.sqrt(ratio) * np.cos(t)))
+    held = np.cumsum(energy) / energy.sum()
+    return int(np.ceil(few * float(np.interp(share, held, counts / counts[-1])) - ROUNDING))
+
+
 def compute(subject: Subject[PositionTable]) -> Result:
     """Ranks and cumulative energy of the table, as stored and mean-centred, and the energy of the
     mean vector.
@@ -81,6 +99,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     n_outliers, whole = form.outliers.size, _decomposed(form)
     values, centred, _ = whole
     _, within, in_mean = _decomposed(form.without_outliers) if n_outliers else whole
+    noise = components_of_noise(form.extent - n_outliers, form.vectors.shape[1], 0.9)
+    # Vectors whose mean is 0 span one direction less than there are of them.
+    n_possible = min(within.size, form.extent - n_outliers - 1)
     return Result(
         metrics=(
             _metric(
@@ -89,7 +110,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 partial(components_for, share=0.9),
                 within,
             ),
-            Metric("within_most", "Highest possible number, without outliers", within.size),
+            Metric("within_most", "Highest possible number, without outliers", n_possible),
+            Metric(
+                "within_noise",
+                "Components that random numbers of the same size need for 90%",
+                noise,
+            ),
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
@@ -100,7 +126,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "energy_centred": cumulative(centred) if centred.size else centred,
         },
         findings=(
-            *_of_rank(within, n_outliers, of_patches=form.grid is not None),
+            *_of_rank(within, n_possible, noise, n_outliers, of_patches=form.grid is not None),
             *_of_mean(in_mean, n_outliers),
         ),
     )
@@ -134,17 +160,19 @@ def _metric(key: str, title: str, measure: Callable[[Floats], float], values: Fl
     return Metric(key, title, measure(values) if values.size else None, reason=FLAT_REASON)
 
 
-def _of_rank(centred: Floats, n_outliers: int, *, of_patches: bool) -> Iterator[Finding]:
+def _of_rank(
+    centred: Floats, n_possible: int, noise: float, n_outliers: int, *, of_patches: bool
+) -> Iterator[Finding]:
     if centred.size < NARROWEST:
         return
-    needed, n_possible = components_for(centred, 0.9), centred.size
+    needed = components_for(centred, 0.9)
     if needed == LEADING:  # The finding on the principal components says how much so many hold.
         return
     is_most = needed >= MANY * n_possible
     weight = 0.5 if is_most else 0.2
     if needed <= FEW * n_possible:
         weight = 0.85
-    counts = {"needed": needed, "n_possible": n_possible, "n_outliers": n_outliers}
+    counts = {"needed": needed, "n_possible": n_possible, "noise": noise, "n_outliers": n_outliers}
     text = WORDING("directions", **counts, is_most=is_most, of_patches=of_patches)
     at = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
     spots = () if n_outliers else (at,)  # The figure shows the whole table.
@@ -191,7 +219,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
-DIRECTIONS = Headline("within_for_90", WORDING)
+DIRECTIONS = Headline("within_for_90", WORDING, chance=Chance("within_noise"))
 
 ANALYSIS = Analysis(
     key="rank",

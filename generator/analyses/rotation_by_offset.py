@@ -86,7 +86,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             ),
             Metric(
                 "sliding",
-                "Attention window, including the query",
+                "Attention window to one side, including the query",
                 form.window,
                 "positions",
                 "the layers with this rotation do not share a window",

@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -57,25 +58,29 @@ ALARM = 0.01  # Share of random tables in which a change of the norm may be call
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
 DITHERS = 20
+SHUFFLES = 16  # random orders of the same vectors
+BY_CHANCE = ("depth_spread", 1)  # One table is as far from their mean as one order is.
 LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 SHORT = ("bert", "distilbert")  # Families whose published models were trained on 128 tokens.
 
+KINDS = {"seams": "Seams", "slopes": "Slopes", "dips": "Single larger steps"}
+STRONGEST, NONE = "at the strongest seam or slope", "there is no seam or slope"
 TITLES = {
-    "before": "Median cosine before the strongest seam",
-    "after": "Median cosine after the strongest seam",
-    "lowest": "Lowest cosine at the strongest seam",
+    "before": "Median cosine before the strongest seam or slope",
+    "after": "Median cosine after the strongest seam or slope",
+    "lowest": f"Lowest cosine {STRONGEST}",
 }
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike
-    both neighbours, and where the norm changes.
+    """Cosine of neighbouring positions, where it breaks (seams, slopes and dips), single positions
+    unlike both neighbours, and where the norm changes.
 
     arrays: adjacent (n_positions − 1,), cosine with the next position, without a tail that holds
-        nothing; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of each break
-        that is a seam, and of each that is none; spikes (n_spikes,), int, positions; beside_spikes
-        (n_spikes, 2), their cosines with the positions before and after
+        nothing; seams (n_seams, 2), slopes (n_slopes, 2) and dips (n_dips, 2), int, first and last
+        pair of each, of a slope those between the levels; spikes (n_spikes,), int, positions;
+        beside_spikes (n_spikes, 2), their cosines with the positions before and after
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the
         table is not finite
     """
@@ -88,35 +93,35 @@ def compute(subject: Subject[PositionTable]) -> Result:
     steps, at, is_sudden = norm_change(row_norms(vectors, largest(vectors)))
     found = breaks(form.inliers.vectors, of_inliers, depth, steps)
     found = _lasting(form, found, steps)
-    seam_breaks = [each for each in found if each.is_seam]
-    dips = [each for each in found if not each.is_seam]
+    by_kind = {kind: [each for each in found if each.kind == kind] for kind in KINDS}
+    changes = [each for each in found if each.kind != "dips"]
     single = spikes(form.outliers, cosines, of_inliers)
     typical = float(np.median(cosines[~np.isnan(cosines)]))
     metrics = (
         Metric("typical", "Median cosine of adjacent positions", typical),
-        Metric("seams", "Seams", len(seam_breaks)),
-        Metric("dips", "Single larger steps", len(dips)),
+        *(Metric(kind, title, len(by_kind[kind])) for kind, title in KINDS.items()),
         Metric("spikes", "Outliers between two inliers", single.size),
         *_strongest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
+        *_by_chance(form.without_outliers.vectors),
         Metric(
             "level_step",
-            "Change of level at the strongest seam (cosine, after − before)",
-            seam_breaks[0].after - seam_breaks[0].before if seam_breaks else None,
-            reason="there is no seam",
+            f"Change of level {STRONGEST} (cosine, after − before)",
+            changes[0].after - changes[0].before if changes else None,
+            reason=NONE,
         ),
         *(
             Metric(
                 key,
                 TITLES[key],
-                getattr(seam_breaks[0], key) if seam_breaks else None,
-                reason="there is no seam",
+                getattr(changes[0], key) if changes else None,
+                reason=NONE,
             )
             for key in ("before", "after", "lowest")
         ),
         *_of_the_ends(cosines),
         *_of_the_norm(steps, at),
     )
-    bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
+    bounds = {kind: _bounds(of_kind) for kind, of_kind in by_kind.items()}
     beside = np.stack([cosines[single - 1], cosines[single]], axis=1)
     arrays = {"adjacent": cosines, **bounds, "spikes": single, "beside_spikes": beside}
     family = subject.family if len(vectors) == N_POSITIONS else ""
@@ -124,12 +129,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics,
         arrays,
         (
-            *_of_seams(seam_breaks, found, family),
-            *_of_dips(dips),
+            *_of_changes(changes, found, family),
+            *_of_dips(by_kind["dips"]),
             *_of_spikes(single, cosines, of_inliers),
             *_of_ends(cosines, typical),
             *_of_even(cosines),
-            *_of_norm(steps, at, [each.boundary for each in seam_breaks], is_sudden=is_sudden),
+            *_of_norm(steps, at, [each.boundary for each in changes], is_sudden=is_sudden),
         ),
     )
 
@@ -151,7 +156,7 @@ def _lasting(form: PositionTable, found: list[Break], steps: Floats) -> list[Bre
             each
             for each in found
             if any(
-                abs(each.deepest - other.deepest) <= 1 and each.is_seam == other.is_seam
+                abs(each.deepest - other.deepest) <= 1 and each.kind == other.kind
                 for other in again
             )
         ]
@@ -195,8 +200,14 @@ def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
 
 
 def _bounds(found: list[Break]) -> Array:
-    """(n, 2), int, first and last pair of each."""
-    return np.array([(each.first, each.last) for each in found], dtype=np.int64).reshape(-1, 2)
+    """(n, 2), int, first and last pair of each; of a slope, of those on its way."""
+    ends = [
+        (each.on_its_way[0], each.on_its_way[-1])
+        if each.kind == "slopes"
+        else (each.first, each.last)
+        for each in found
+    ]
+    return np.array(ends, dtype=np.int64).reshape(-1, 2)
 
 
 def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
@@ -217,6 +228,21 @@ def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
     yield Metric("depth", title, 0.0 if is_flat else depth[index])
     title = "Contrast of the strongest break (depth ÷ typical variation)"
     yield Metric("contrast", title, 0.0 if is_flat else contrast)
+
+
+def _by_chance(vectors: Floats) -> Iterator[Metric]:
+    """Depth of the strongest break of the same vectors in ``SHUFFLES`` random orders.
+
+    vectors: (n_inliers, d_model)
+    """
+    random = np.random.default_rng(0)
+    depths = [
+        np.nanmax(break_depths(adjacent_cosines(random.permutation(vectors))), initial=0.0)
+        for _ in range(SHUFFLES)
+    ]
+    yield Metric("depth_shuffled", "Depth with shuffled positions (cosine)", float(np.mean(depths)))
+    title = "Standard deviation of that depth from one order to another"
+    yield Metric("depth_spread", title, float(np.std(depths, ddof=1)))
 
 
 def _of_the_ends(cosines: Floats) -> Iterator[Metric]:
@@ -242,27 +268,31 @@ def _of_the_norm(steps: Floats, at: int) -> Iterator[Metric]:
     yield Metric("norm_step", title, 1.0 if is_flat else float(np.exp(step)))
 
 
-def _of_seams(found: list[Break], breaks: list[Break], family: str) -> Iterator[Finding]:
-    """One finding per seam; with an explanation where the family, the position and a lower level
-    after it all fit it.
+def _of_changes(found: list[Break], breaks: list[Break], family: str) -> Iterator[Finding]:
+    """One finding per seam and slope; a seam with an explanation where the family, the position and
+    a lower level after it all fit it.
 
-    found: seams, strongest first; breaks: all, strongest first
+    found: seams and slopes, strongest first; breaks: all, strongest first
     family: of the model, or nothing where its table has not the size of BERT's
     """
-    for rank, seam in enumerate(found):
-        explained = seam.boundary == LAST_SEEN and seam.changes_level and seam.after < seam.before
-        lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
-        weight = 0.9 if rank == 0 else 0.6
-        if any(length & (length - 1) == 0 for length in lengths):  # a power of two
+    for rank, each in enumerate(found):
+        is_seam = each.kind == "seams"
+        explained = each.boundary == LAST_SEEN and each.changes_level and each.after < each.before
+        lengths = range(each.first + 1, each.last + 2)  # at which training sequences may have ended
+        weight = 0.9 if rank == 0 and is_seam else 0.6
+        if is_seam and any(length & (length - 1) == 0 for length in lengths):  # a power of two
             weight = 1.0
         rests_on = (
-            "seams",
+            each.kind,
             *(() if rank else ("level_step", "before", "after", "lowest")),
-            *(("at", "depth") if seam is breaks[0] else ()),
+            *(("at", "depth") if each is breaks[0] else ()),
         )
         context = WORDING(f"trained_like_{family}") if explained and family in SHORT else ""
-        text = WORDING("seam", seam=seam, far=FAR, ratio=_unusual(seam.ratio))
-        yield Finding(text, rests_on, weight, context, (_spot(seam),))
+        if is_seam:
+            text = WORDING("seam", seam=each, far=FAR, ratio=_unusual(each.ratio))
+        else:
+            text = WORDING("slope", slope=each, ratio=_unusual(each.ratio))
+        yield Finding(text, rests_on, weight, context if is_seam else "", (_spot(each),))
 
 
 def _spot(found: Break) -> Spot:
@@ -340,10 +370,11 @@ def _between_neighbours(result: Result) -> tuple[Array, Array]:
 
 
 def _breaks(label: Label, result: Result, _: Dash) -> Iterator[Line]:
-    """The ends of seams and dips, and the pairs of spikes."""
+    """The ends of seams, slopes and dips, and the pairs of spikes."""
     arrays, cosines = result.arrays, result.arrays["adjacent"]
     for pairs, marker in (
         (np.unique(arrays["seams"]), "o"),
+        (np.unique(arrays["slopes"]), "s"),
         (np.unique(arrays["dips"]), "v"),
         (np.concatenate([arrays["spikes"] - 1, arrays["spikes"]]), "x"),
     ):
@@ -381,6 +412,7 @@ def _summary(result: Result) -> dict[str, Any]:
     return {
         "median": float(np.nanmedian(result.arrays["adjacent"])),
         "seams": result.arrays["seams"],
+        "slopes": result.arrays["slopes"],
         "dips": result.arrays["dips"],
         "n_spikes": result.arrays["spikes"].size,
     }
@@ -396,7 +428,7 @@ ANALYSIS = Analysis(
     key="seams",
     stage="measure",
     after="similarity_by_distance",
-    answer=Headline("depth", WORDING),
+    answer=Headline("depth", WORDING, chance=Chance("depth_shuffled", 1.0, shuffles=BY_CHANCE)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),

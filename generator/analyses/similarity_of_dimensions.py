@@ -1,13 +1,14 @@
 """Cosine similarity between dimensions, each taken as a curve over position."""
 
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, exp, lgamma, pi, sqrt
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
     Arrays,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -63,12 +64,18 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(
             Metric("size", "Mean absolute cosine of two dimensions", total / n_pairs),
+            Metric("size_noise", "Mean absolute cosine if random", _of_noise(len(vectors))),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays={**arrays, "order": order},
         findings=(Finding(text, ("strong",), 0.4),) if strong >= 1.0 else (),
         derived={"cosines": cosines},
     )
+
+
+def _of_noise(n_positions: int) -> float:
+    """Mean absolute cosine of two random directions: Γ(n/2) ÷ (√π Γ((n + 1)/2))."""
+    return exp(lgamma(n_positions / 2) - lgamma((n_positions + 1) / 2)) / sqrt(pi)
 
 
 def matrix(form: PositionTable, arrays: Arrays) -> Floats:
@@ -124,7 +131,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="similarity_of_patches",
-    answer=Headline("size", WORDING),
+    answer=Headline("size", WORDING, chance=Chance("size_noise", 1.0)),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

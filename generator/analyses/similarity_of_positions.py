@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from generator.contracts import (
     Analysis,
     Arrays,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -30,6 +31,7 @@ from generator.numerics.arrays import (
 
 WORDING = Wording("analyses/similarity_of_positions.md.jinja")
 APART = 0.1  # A difference of cosines from here on is worth a sentence.
+FAR = 0.5  # of the way from the mean of all pairs to 1, from which it is a large one
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 
 
@@ -74,18 +76,18 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
 def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator[Finding]:
     if n_positions > MOST_POSITIONS:
         yield Finding(WORDING("first_only", most=MOST_POSITIONS, n=n_positions), ("mean",))
-    if adjacent is None:
-        return
-    are_apart = abs(adjacent - mean) > APART
-    text = WORDING("neighbours", adjacent=adjacent, mean=mean, are_apart=are_apart)
-    yield Finding(text, ("adjacent", "mean"), 0.4 if are_apart else 0.5)
+    # Of noise, both are the same up to chance.
+    if adjacent is not None and abs(adjacent - mean) > APART:
+        is_far = adjacent - mean >= FAR * (1.0 - mean)
+        text = WORDING("neighbours", adjacent=adjacent, mean=mean, is_far=is_far)
+        yield Finding(text, ("adjacent", "mean"), 0.4)
 
 
 ANALYSIS = Analysis(
     key="similarity_of_positions",
     stage="see",
     after="spectrum",
-    headlines=(Headline("adjacent", WORDING),),
+    headlines=(Headline("adjacent", WORDING, chance=Chance("mean", 1.0)),),
     forms=(PositionTable,),
     compute=compute,
     derived={"cosines": matrix},

@@ -1,12 +1,14 @@
 """Single dimensions as curves over position."""
 
 from collections.abc import Iterator
+from math import sqrt
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
     Arrays,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -72,6 +74,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     dimensions = spread_out(np.round(shares, DIGITS), np.round(speeds, DIGITS))
     ratio, drawn = roughness(vectors, columns, form.outliers), vectors[np.ix_(inliers, dimensions)]
     middles = drawn.mean(axis=0)
+    energy = float(np.mean((row_norms(vectors)[inliers] / unit) ** 2))
     arrays = {
         "dimensions": dimensions,
         "speeds": speeds[dimensions],
@@ -82,6 +85,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics=(
             Metric("roughness", "Roughness (step between adjacent positions ÷ RMS)", ratio),
+            Metric(
+                "roughness_shuffled",
+                "Roughness with shuffled positions (expected)",
+                sqrt(2.0 * inliers.size / (inliers.size - 1) * variances.sum() / energy),
+            ),
             Metric(
                 "drawn",
                 f"Variance in the {dimensions.size} dimensions drawn",
@@ -99,8 +107,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _findings(ratio: float) -> Iterator[Finding]:
     if ratio < 0.3:
         yield Finding(WORDING("smooth", roughness=ratio), ("roughness",), 0.3)
-    if ratio > 1.0:
-        yield Finding(WORDING("rough", roughness=ratio), ("roughness",), 0.4)
 
 
 def curves(form: PositionTable, arrays: Arrays) -> Floats:
@@ -183,7 +189,7 @@ ANALYSIS = Analysis(
     feels_steps=True,
     stage="see",
     after="vector_norms",
-    answer=Headline("roughness", WORDING),
+    answer=Headline("roughness", WORDING, chance=Chance("roughness_shuffled")),
     forms=(PositionTable,),
     compute=compute,
     derived={"curves": curves},

@@ -7,6 +7,7 @@ import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -35,7 +36,7 @@ ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)
 MOST_NAMED = 4
 LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
-MOSTLY, HARDLY = 80.0, 20.0  # per cent
+MOSTLY = 80.0  # per cent
 
 
 def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Floats:
@@ -196,8 +197,6 @@ def _findings(
     rests_on = ("slow", "slow_control", "slow_period")
     if slow >= MOSTLY:
         yield Finding(WORDING("change_slowly", **energy), rests_on, 0.4)
-    elif slow <= HARDLY:
-        yield Finding(WORDING("hardly_change_slowly", **energy), rests_on, 0.5)
 
 
 def spectrum_of(result: Result) -> tuple[Array, Array]:
@@ -248,7 +247,7 @@ ANALYSIS = Analysis(
     key="spectrum",
     stage="measure",
     after="single_dimensions",
-    answer=Headline("slow", WORDING),
+    answer=Headline("slow", WORDING, chance=Chance("slow_control", 100.0)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"periods", "mean", "quartiles", "control"}),

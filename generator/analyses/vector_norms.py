@@ -1,11 +1,13 @@
 """Norms of position vectors and of dimensions, and their outliers."""
 
 from collections.abc import Iterator
+from math import exp, lgamma, sqrt
 
 import numpy as np
 
 from generator.contracts import (
     Analysis,
+    Chance,
     FigureSpec,
     Finding,
     Headline,
@@ -68,6 +70,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("shortest", "Smallest norm", norms.min()),
             Metric("spread", "Spread of the norms (standard deviation ÷ mean)", spread(norms)),
             Metric(
+                "spread_noise",
+                "Spread of the norms of random vectors of the same width",
+                _spread_of_noise(vectors.shape[1]),
+            ),
+            Metric(
                 "spread_within",
                 "Spread of the norms, without unusual ones",
                 spread(np.delete(norms, positions)),
@@ -125,6 +132,14 @@ def spread(norms: Floats) -> float:
     """Standard deviation of ``norms`` (n,) relative to their mean; 0 when all are equal."""
     scaled = norms / (float(norms.max()) or 1.0)
     return float(scaled.std() / (scaled.mean() or 1.0)) if np.ptp(scaled) > FLAT else 0.0
+
+
+def _spread_of_noise(width: int) -> float:
+    """``spread`` of independent Gaussian numbers: their norms are distributed as chi, whose mean is
+    √2 Γ((d + 1)/2) ÷ Γ(d/2) and whose mean square is d.
+    """
+    mean = sqrt(2.0) * exp(lgamma((width + 1) / 2) - lgamma(width / 2))
+    return sqrt(max(width / mean**2 - 1.0, 0.0))
 
 
 def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
@@ -201,7 +216,7 @@ ANALYSIS = Analysis(
     about="values",
     stage="measure",
     after="single_positions",
-    headlines=(Headline("spread", WORDING),),
+    headlines=(Headline("spread", WORDING, chance=Chance("spread_noise")),),
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,

@@ -159,8 +159,9 @@ def draw(results: Results) -> Figure:
             label.title,
             result.derived["vectors"],
             float(result.arrays["rms"]) or 1.0,
+            together=pairs(result.derived["vectors"].shape[1], formula := _formula(result.arrays)),
             table=place,
-            formula=_formula(result.arrays),
+            formula=formula,
         )
         for place, (label, result) in enumerate(results.items())
     ]
@@ -168,6 +169,18 @@ def draw(results: Results) -> Figure:
         return _with_waves(replace(images[0], unit=1.0), images[0].formula)
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
+
+
+def pairs(n_dimensions: int, formula: SinusoidFormula | None) -> Array | None:
+    """Dimensions that a thinned table shows together, (n_pairs, 2), int: the sine and the cosine of
+    a frequency, or two adjacent ones of a table without a formula; None where they are odd.
+    """
+    if formula is not None:
+        sines, cosines = (np.flatnonzero(formula.is_cosine == which) for which in (False, True))
+        of_sines, of_cosines = formula.frequencies[:, sines], formula.frequencies[:, cosines]
+        if of_sines.shape == of_cosines.shape and np.allclose(of_sines, of_cosines, rtol=1e-9):
+            return np.stack([sines, cosines], axis=1)
+    return np.arange(n_dimensions).reshape(-1, 2) if n_dimensions % 2 == 0 else None
 
 
 def _with_waves(panel: PickedPanel, formula: SinusoidFormula) -> Figure:

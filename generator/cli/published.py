@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +16,18 @@ from generator.errors import AtlasError, NotReachedError, RefusedError
 with deferred():
     from generator import text
     from generator.checkpoints.hub import client
+    from generator.encyclopedia import check_expected, known_models, refreshed
     from generator.encyclopedia import expected as expected_values
-    from generator.encyclopedia import known_models, refreshed
     from generator.pipeline import versions
 
+OF_EXPECTED = """Examples:
+
+\b
+  position-atlas expected
+  position-atlas expected Qwen/Qwen3-8B
+  position-atlas expected --check numbers.json
+"""
+MOST = 20  # lines on wrong values
 EXAMPLES = """Examples:
 
 \b
@@ -28,16 +37,72 @@ EXAMPLES = """Examples:
 """
 
 
-@app.command()
+@app.command(epilog=OF_EXPECTED)
 def expected(
-    name: Annotated[str, typer.Argument(help="The id of a model that the program knows.")],
+    name: Annotated[
+        str | None, typer.Argument(show_default=False, help="The id of a published model.")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="Compare the numbers of an engine: a JSON object with the id of the model, its"
+            " precision (single or double), and rotations, in the order of the file of expected"
+            " values; each has values, a list of objects with position, cos and sin.",
+        ),
+    ] = None,
 ) -> None:
-    """Print what an engine has to compute for a published model, frozen, as JSON."""
+    """Print what an engine has to compute for a published model, frozen, as JSON: its settings,
+    frequencies, cosines and sines. Without an id, list the models.
+
+    Exit codes: 0 printed, or all numbers right; 1 some wrong or missing; 2 nothing to print or
+    compare.
+    """
     with reporting_errors():
-        frozen = {str(model["id"]): model for model in expected_values.frozen()}
-        if name not in frozen:
-            raise RefusedError(_unknown(name, frozen))
-    typer.echo(json.dumps(frozen[name], ensure_ascii=False, indent=1))
+        if check is not None and name is not None:
+            raise RefusedError(f"--check {check}: found the id {name} too; expected one of the two")
+        known = {str(model["id"]): model for model in expected_values.frozen()}
+        numbers = None if check is None else _numbers(check)
+        name = name if numbers is None else str(numbers.get("id"))
+        if name is not None and name not in known:
+            raise RefusedError(_unknown(name, known))
+        document: Any = None if name is None else expected_values.document(known[name])
+        lines = [] if numbers is None else _wrong(f"{check}", document, numbers)
+    if document is None:
+        for model in known.values():
+            rotations = text.plural(len(model["rotations"]), "rotation")
+            typer.echo(f"{model['id']}: {rotations}, version {model['version']} of {model['date']}")
+    elif numbers is None:
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    else:
+        more = [f"and {len(lines) - MOST:,} more"] if len(lines) > MOST else []
+        typer.echo("\n".join([*lines[:MOST], *more]) or f"{name}: all values are right")
+        raise typer.Exit(FAILED if lines else 0)
+
+
+def _numbers(file: Path) -> dict[str, Any]:
+    """Of an engine. errors: RefusedError"""
+    try:
+        numbers = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RefusedError(f"{file}: {error}; expected JSON") from None
+    if not isinstance(numbers, dict):
+        raise RefusedError(f"{file}: found no object; expected one with id and rotations")
+    return numbers
+
+
+def _wrong(file: str, document: Any, numbers: Any) -> list[str]:
+    """A line on each wrong number of a file. errors: RefusedError"""
+    if not document["rotations"]:
+        raise RefusedError(f"{file}: {document['id']} has no rotation, and so nothing to compare")
+    try:
+        return list(check_expected.wrong(document, numbers))
+    except (LookupError, TypeError, AttributeError) as error:
+        raise RefusedError(
+            f"{file}: {type(error).__name__} {error}; expected the form that"
+            " `position-atlas expected --help` describes"
+        ) from None
 
 
 group = typer.Typer(

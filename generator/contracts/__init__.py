@@ -16,3 +16,4 @@ from generator.contracts.results import *  # noqa: F403
 from generator.contracts.rules import *  # noqa: F403
 from generator.contracts.runs import *  # noqa: F403
 from generator.contracts.subjects import *  # noqa: F403
+from generator.contracts.usable_lengths import *  # noqa: F403

@@ -448,7 +448,7 @@ class Scheme:
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they
         are learned where a tensor does
     plural: what several encodings of it are called within a sentence
-    paper: arXiv id of the earliest source that its page names
+    paper: arXiv id of the earliest source that its page names for it
     """
 
     key: str

@@ -22,6 +22,8 @@ class Comparison:
     differences: what is known to differ; untold: what one of the files does not tell; notes: parts
         that one of them has alone, and values that are equal but for rounding
     unread: of each, keys that concern position and that nothing reads, with their values
+    not_compared: of encodings whose numbers one of them has not, the scheme; where these are all
+        that is untold, settings are equal
     """
 
     verdict: Verdict
@@ -29,6 +31,7 @@ class Comparison:
     untold: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    not_compared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

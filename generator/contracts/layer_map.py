@@ -66,6 +66,16 @@ class Layer:
         return self.before is None and not LIMITED.isdisjoint(self.mixers)
 
     @property
+    def width(self) -> int | None:
+        """Positions of its window on both sides together, or of its chunk, the query's included;
+        None without a limit, or where no setting gives it.
+        """
+        if self.before is None:
+            return None
+        # A chunk is as long to both sides as to one.
+        return self.before + 1 + (0 if "chunked" in self.mixers else self.after or 0)
+
+    @property
     def mixes(self) -> bool:
         """Whether positions meet in it, so that an encoding could act there."""
         return self.mixers != ("none",)

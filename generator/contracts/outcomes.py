@@ -177,6 +177,7 @@ class Atlas:
     commands: of the program that built it, for the guide
     runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
     measures: of what trained models do; rules: of ``lint``
+    measuring: slugs of entries whose models are being measured while this site is shown
     guests: parts of the site that follow from no entry of the list
     """
 
@@ -193,6 +194,7 @@ class Atlas:
     runs: tuple[Run, ...] = ()
     measures: tuple[Analysis, ...] = ()
     rules: tuple[Rule, ...] = ()
+    measuring: frozenset[str] = frozenset()
     guests: "tuple[Guest, ...]" = ()
 
     @property
@@ -255,6 +257,8 @@ class Figure:
     ) -> "Figure":
         """Figure of several encodings, drawn from their results of ``analysis``."""
         results = {reading.label: reading.results[analysis.key] for _, reading in members}
+        if len(results) > 1:
+            spec = replace(spec, texts=spec.texts.of_several)
         keys = tuple(
             f"{outcome.key} {reading.encoding.key} {reading.label.title} {reading.label.colour}"
             for outcome, reading in members

@@ -1,10 +1,10 @@
 """Analyses, their results, and figures of results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import count
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
@@ -18,8 +18,12 @@ from generator.numerics.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+    from generator.contracts.outcomes import Outcome, Reading
+
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
+BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
+LEAST = 0.05  # of the chance level, where that has no standard error
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
@@ -45,6 +49,11 @@ class Metric:
     def finite(self) -> float | None:
         """The value; None where there is none, or where it is infinite or no number."""
         return self.value if self.value is not None and isfinite(self.value) else None
+
+
+def error_key(key: str) -> str:
+    """Key of the metric that is the standard error of the one with ``key``."""
+    return f"{key}_error"
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,10 @@ class Result:
     def find(self, key: str) -> Metric | None:
         """The metric with this key; None where the analysis has none."""
         return next((metric for metric in self.metrics if metric.key == key), None)
+
+    def error_of(self, key: str) -> Metric | None:
+        """The standard error of the metric with this key; None where it has none."""
+        return self.find(error_key(key))
 
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
@@ -234,14 +247,74 @@ class FigureSpec:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """What a metric is where there is nothing to find.
+
+    metric: key of that value; best: the value that is farthest from it
+    samples, shuffles: key of a standard deviation with the number of values whose mean is taken: of
+        the headline, and of its chance level; None where it is not known
+    """
+
+    metric: str
+    best: float = 0.0
+    samples: tuple[str, int] | None = None
+    shuffles: tuple[str, int] | None = None
+
+    def placed(self, result: Result, value: float) -> "Placed":
+        """``value`` beside its chance level; not apart from it where there is none."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None or found.finite == self.best:
+            return Placed(value, value, is_apart=False)
+        chance = found.finite
+        known = [
+            (result.value(one[0]) or 0.0, one[1]) for one in (self.samples, self.shuffles) if one
+        ]
+        widest = max((spread for spread, _ in known), default=0.0)
+        least = BEYOND * widest * sqrt(sum(1.0 / count for _, count in known))
+        if self.shuffles is None:
+            least = LEAST * abs(chance)
+        error = known[0][0] / sqrt(known[0][1]) if self.samples else None
+        away = value - chance
+        share = value / chance if self.best == 0.0 else away / abs(self.best - chance)
+        return Placed(value, share, abs(away) > least, chance, error)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A finite value, and where it is in an order.
+
+    share: by which it is ranked: of its chance level where 0 is best, of the way from there to the
+        best value otherwise, the value itself where the metric has no chance level
+    is_apart: whether it is told apart from chance; error: standard error of ``value``
+    """
+
+    value: float
+    share: float
+    is_apart: bool = True
+    chance: float | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
 class Headline:
     """A metric that the table of all encodings has as a column.
 
-    metric: its key; wording: has title and sentence of it
+    metric: its key; wording: has title and sentence of it; chance: its chance level, None for one
+        that has none
     """
 
     metric: str
     wording: Callable[[str], str] = lambda _: ""
+    chance: Chance | None = None
+
+    def placed(self, result: Result) -> Placed | None:
+        """The value of a result beside its chance level; None where it has no finite one."""
+        found = result.find(self.metric)
+        if found is None or found.finite is None:
+            return None
+        if self.chance is None:
+            return Placed(found.finite, found.finite)
+        return self.chance.placed(result, found.finite)
 
     @property
     def title(self) -> str:
@@ -281,6 +354,16 @@ class Overlay:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """What opens the page of an analysis: a sentence on all encodings, "" where nothing follows,
+    and figures that are drawn without results.
+    """
+
+    sentence: str = ""
+    figures: tuple[FigureSpec, ...] = ()
+
+
+@dataclass(frozen=True)
 class Analysis:
     """A question about encodings, or about what a trained model does: how its answer is computed
     and drawn.
@@ -298,6 +381,7 @@ class Analysis:
         for the first of ``headlines``, if that has any
     overlay: the line by which the compare page lays several encodings over each other; None without
         one
+    overview: what follows from all encodings to which it applies
     derived: for each name in ``Result.derived``, a function that returns that array for a form and
         ``Result.arrays``
     follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the
@@ -313,7 +397,8 @@ class Analysis:
     confirmed: findings that two results with other seeds support; the second has the metrics alone
         on which those rest that the first supports
     across: the figure of all models, on the page that tells of them; None where it has none there
-    sentence: returns the sentence beside that figure, from the results in it, "" without one
+    sentence: returns the sentence beside that figure, from the results in it and the number of
+        models that were measured, "" without one
     """
 
     key: str
@@ -329,6 +414,7 @@ class Analysis:
     headlines: tuple[Headline, ...] = ()
     answer: Headline | None = None
     overlay: Overlay | None = None
+    overview: "Callable[[Sequence[tuple[Outcome, Reading]]], Overview]" = lambda _: Overview()
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
@@ -338,7 +424,7 @@ class Analysis:
     units: Mapping[str, str] = field(default_factory=dict)
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
-    sentence: Callable[[Results], str] = lambda _: ""
+    sentence: Callable[[Results, int], str] = lambda _, __: ""
 
     @property
     def wording(self) -> Wording:
@@ -359,6 +445,11 @@ class Analysis:
     def source(self) -> str:
         """What its measures are from."""
         return self.wording("source")
+
+    @property
+    def shown(self) -> tuple[Headline, ...]:
+        """Its columns and its answer."""
+        return (*self.headlines, *((self.answer,) if self.answer else ()))
 
     @property
     def answering(self) -> Headline | None:

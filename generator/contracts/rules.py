@@ -8,6 +8,7 @@ from generator.contracts.checkpoints import Encoding, Files
 from generator.contracts.layer_map import Layer
 from generator.contracts.model_config import Json
 from generator.contracts.record import Record
+from generator.contracts.usable_lengths import usable_length
 from generator.contracts.wording import Wording
 from generator.encodings import Form
 
@@ -34,8 +35,8 @@ class Examined:
 
     @property
     def context(self) -> int | None:
-        """Positions of the text model, as the file gives them. errors: RowError"""
-        return self.files.config.size("n_positions")
+        """Positions that a text may have, by the settings and the tables. errors: RowError"""
+        return usable_length(self.files.config.size("n_positions"), self.encodings)
 
 
 @dataclass(frozen=True)

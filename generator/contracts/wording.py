@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -87,6 +87,7 @@ class Wording:
     ) -> "_FigureOf":
         """The texts of a figure, asked for when they are shown: ``key``_caption,
         ``key``_how_to_read and ``key``_alt, which goes on with ``key``_summary of each result.
+        ``key``_several is the caption of several results, where it shows something else of these.
 
         numbers: the values in this summary; without it, metrics by their keys, and ``arrays``
         alt: makes the alternative text in place of these
@@ -105,6 +106,10 @@ class FigureTexts(Protocol):
     def how_to_read(self) -> str:
         """The explanation."""
 
+    @property
+    def of_several(self) -> "FigureTexts":
+        """The texts where it shows several results."""
+
     def alt(self, results: "Results", /) -> str:
         """The alternative text, made from the numbers."""
 
@@ -117,6 +122,11 @@ class GivenTexts:
     how_to_read: str
     alternative: str
 
+    @property
+    def of_several(self) -> "GivenTexts":
+        """The same texts."""
+        return self
+
     def alt(self, _: "Results", /) -> str:
         """The alternative text, whatever the results."""
         return self.alternative
@@ -128,10 +138,17 @@ class _FigureOf:
     key: str
     numbers: "Callable[[Result], Values] | None"
     own_alt: "Callable[[Results], str] | None"
+    is_of_several: bool = False
+
+    @property
+    def of_several(self) -> "_FigureOf":
+        return replace(self, is_of_several=True)
 
     @property
     def caption(self) -> str:
-        return self.wording(f"{self.key}_caption")
+        several = f"{self.key}_several"
+        is_other = self.is_of_several and several in self.wording
+        return self.wording(several if is_other else f"{self.key}_caption")
 
     @property
     def how_to_read(self) -> str:

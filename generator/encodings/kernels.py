@@ -33,6 +33,9 @@ AT_ONCE = 4096  # distances among which the half-distance of a rotation is looke
 MOST_OFFSETS = 512  # positions of a bias, or of vectors by offset, over which its profile is drawn
 
 
+EVENLY, SAME = 64, 0.2  # frequencies that are compared, and by how much their logarithms may differ
+
+
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """A kernel with the offsets of its pairs.
@@ -74,6 +77,30 @@ class Profile:
     values: Floats
     far: Floats
     halves: Floats
+
+
+def cosines_of(form: Form) -> Floats | None:
+    """Logarithms of the frequencies whose mean cosine the kernel is, at ``EVENLY`` even shares of
+    them: (EVENLY,); None where it is no such mean.
+    """
+    frequencies = None
+    if isinstance(form, Rotation):
+        frequencies = form.frequencies
+    elif isinstance(form, PositionTable) and form.formula and len(form.formula.frequencies) == 1:
+        frequencies = form.formula.frequencies[0, form.formula.is_cosine]
+    if frequencies is None or not np.all(frequencies > 0.0):
+        return None
+    shares = (np.arange(EVENLY) + 0.5) / EVENLY
+    return np.quantile(np.log(frequencies), shares, method="hazen")
+
+
+def are_same(first: Floats | None, second: Floats | None) -> bool:
+    """Whether two kernels are equal by construction: means over the same range of frequencies, in
+    more or fewer steps. first, second: as ``cosines_of`` returns
+    """
+    if first is None or second is None:
+        return False
+    return bool(np.max(np.abs(first - second)) <= SAME)
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:

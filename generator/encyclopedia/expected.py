@@ -3,17 +3,23 @@
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 
 from generator import PACKAGE
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.expected_schema import ExpectedModel, ValuesAtPosition
+from generator.encyclopedia.expected_schema import ExpectedIndex, ExpectedModel, ValuesAtPosition
+from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import records
 
 FILE = PACKAGE / "encyclopedia/expected.json"
+CHECK = PACKAGE / "encyclopedia/check_expected.py"
+INDEX, CHECKER = "data/expected/index.json", "data/expected/check.py"
+SCHEMA = 1
 POSITIONS = (0, 1, 2, 17, 511, 4095)
 DIGITS = 9  # significant ones of cosines and sines; frequencies have all
 
@@ -37,7 +43,24 @@ def path(model: Json) -> str:
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
-    return {path(model): partial(encoded, model) for model in models_of(atlas)}
+    models = models_of(atlas)
+    files: dict[str, Callable[[], bytes]]
+    files = {path(model): partial(encoded, model) for model in models}
+    if models:
+        files |= {INDEX: partial(index, models), CHECKER: CHECK.read_bytes}
+    return files
+
+
+def version(models: Sequence[Json]) -> str:
+    """Of all values together: the day of the newest."""
+    return max(str(model["date"]) for model in models)
+
+
+def index(models: Sequence[Json]) -> bytes:
+    """The file with the digest of each of the others."""
+    digests = {Path(path(model)).name: sha256(encoded(model)).hexdigest() for model in models}
+    listed: ExpectedIndex = {"schema": SCHEMA, "version": version(models), "sha256": digests}
+    return f"{json.dumps(listed, indent=1)}\n".encode()
 
 
 def encoded(model: Json) -> bytes:
@@ -47,12 +70,16 @@ def encoded(model: Json) -> bytes:
 
 
 def document(model: Json) -> ExpectedModel:
-    """A model with the values of its rotations at ``positions``."""
+    """A model with its config and the values of its rotations at ``positions``."""
+    known = known_model(model["id"])
     rotations = [
         {**rotation, "values": [at(rotation, position) for position in positions(model, rotation)]}
         for rotation in model["rotations"]
     ]
-    whole: ExpectedModel = {**model, "rotations": rotations}  # type: ignore[typeddict-item]
+    if known is None:
+        raise KeyError(model["id"])
+    settings = {"source": known.source, "revision": known.revision, "config": known.settings}
+    whole: ExpectedModel = {**model, **settings, "rotations": rotations}  # type: ignore[typeddict-item]
     return whole
 
 

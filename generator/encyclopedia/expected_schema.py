@@ -1,6 +1,6 @@
 """The records of data/expected: what an engine has to compute for a model."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -56,11 +56,17 @@ class ExpectedRotation(TypedDict):
     """Base of its frequencies."""
     scaling: str | None
     """Rule by which it is rescaled; null without one."""
+    rope_parameters: dict[str, Any]
+    """Settings from which the frequencies follow, by the names of transformers: rope_type,
+    rope_theta, partial_rotary_factor, and those of the scaling."""
+    formula: str | None
+    """Rule by which a test of this atlas computes frequencies and factor anew from
+    rope_parameters, in double precision; null without one."""
     head_dim: int
     """Number of components of a head."""
     rotary_dim: int
     """Number of components in pairs, those of frequency 0 included."""
-    pair_order: Literal["halves", "adjacent"] | None
+    pair_order: Literal["adjacent", "halves"] | None
     """Components of pair j in the weights on the Hub: “halves” j and j + rotary_dim ÷ 2, “adjacent”
     2j and 2j + 1; null if no code was run that shows it."""
     attention_factor: float
@@ -100,10 +106,14 @@ class ExpectedModel(TypedDict):
     """Day of this version, as YYYY-MM-DD."""
     source: str
     """Where the config is published."""
+    revision: str | None
+    """Commit of the maker's repository on the Hub with this config; null where it is not known."""
+    config: dict[str, Any]
+    """Its config.json, cut to sizes, position, attention and layers."""
     model_type: str | None
     """Its model type in config.json."""
     context: int | None
-    """Configured context in positions; null where the config gives none."""
+    """Configured context in positions, as in models.json; null where the config gives none."""
     original: int | None
     """Declared original length in positions; null without one."""
     windows: dict[str, list[int | None]]
@@ -119,4 +129,23 @@ class ExpectedModel(TypedDict):
     """Rotations of queries and keys for text or audio."""
 
 
-OF_EXPECTED = (ExpectedModel, ExpectedRotation, ValuesAtPosition, MadeBy, Compared, ExpectedTable)
+class ExpectedIndex(TypedDict):
+    """The outermost object of data/expected/index.json."""
+
+    schema: int
+    """Number of this format."""
+    version: str
+    """Version of all values together, which is the day of the newest."""
+    sha256: dict[str, str]
+    """Digest of each file, in hexadecimal, by its name."""
+
+
+OF_EXPECTED = (
+    ExpectedModel,
+    ExpectedRotation,
+    ValuesAtPosition,
+    MadeBy,
+    Compared,
+    ExpectedTable,
+    ExpectedIndex,
+)

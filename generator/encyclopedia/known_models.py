@@ -3,6 +3,7 @@ with its source.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from generator.contracts.wording import Wording
 WORDING = Wording("wording/models.jinja")
 FOLDER = PACKAGE / "encyclopedia/models"
 SHOWN = 12  # digits of a commit
+REVISION = re.compile(r"config\.json on the Hub(?: at|, commit) ([0-9a-f]{7,40})")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,12 @@ class KnownModel:
     extends: tuple[Json, ...] = ()
     native: Json | None = None
     cache_type: Json | None = None
+
+    @property
+    def revision(self) -> str | None:
+        """The commit of its repository from which ``settings`` are; None where it is not known."""
+        named = REVISION.match(self.source)
+        return named[1] if named else None
 
     @property
     def files(self) -> ConfigAlone:

@@ -254,11 +254,12 @@ def _heads(model: Json) -> str:
 
 
 def _context(model: Json) -> ModelCell:
-    """That of the config, or else of its config class, which is said."""
+    """That of the config, or else of its config class, which is said, as are rows that are none."""
     value, by_default = model["context"], model["default_context"]
     if value is None and by_default is not None:
         return ModelCell(f"{by_default:,}", by_default, hint=WORDING("by_default"))
-    return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value)
+    rows = WORDING("of_rows", count=model["table_rows"]) if model["table_rows"] else ""
+    return ModelCell(UNKNOWN) if value is None else ModelCell(f"{value:,}", value, hint=rows)
 
 
 def _unlimited(model: Json) -> tuple[str, ...]:
@@ -319,7 +320,8 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
                 for model in models
             ],
         )
-    for name in ("parameters", "active_parameters", "context", "trained", "sees", "layers"):
+    numbers = ("parameters", "active_parameters", "context", "table_rows", "trained", "sees")
+    for name in (*numbers, "layers"):
         yield name, [model[name] for model in models]
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]

@@ -173,7 +173,11 @@ class PublishedModel(TypedDict):
     inputs: list[str]
     """What it reads: “text”, “image” or “audio”."""
     context: int | None
-    """Configured context in positions; null where the config gives none."""
+    """Configured context in positions, without rows of a table that are none; null where the config
+    gives none."""
+    table_rows: int | None
+    """Number in the config where it is larger, because it counts rows of the position table that
+    are no positions; else null."""
     context_key: str | None
     """Its key in the config; null where another one than usual gives it."""
     default_context: int | None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.model_rows import UNKNOWN, page_of, records
+from generator.encyclopedia.model_rows import UNKNOWN, WORDING, page_of, records
 from generator.site.pictures.layer_strips import KINDS, strokes
 from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
 
@@ -36,8 +36,9 @@ class SightRow:
 
     address: of its page; hint: its maker and its month
     sees: positions that a layer reaches by itself, None where that is not known
-    context, trained: configured and declared original positions, None without; note: on what is not
-        known, "" without one; windows: the width of each limit as text, and in which layers
+    context, trained: configured and declared original positions, None without; note: on rows that
+        are no positions, or what is not known, "" without one
+    windows: the width of each limit as text, and in which layers
     stacks: for each its number of layers and its strokes
     """
 
@@ -69,11 +70,17 @@ def sight_row(model: Json) -> SightRow:
         model["sees"],
         model["context"],
         model["trained"],
-        "layers unknown" if model["context"] is not None and not model["layers"] else "",
+        _note(model),
         tuple(_windows(model)),
         tuple(_bars(model)),
         tuple(_strip(stack) for stack in model["stacks"]),
     )
+
+
+def _note(model: Json) -> str:
+    if model["table_rows"]:
+        return WORDING("of_rows", count=model["table_rows"])
+    return "layers unknown" if model["context"] is not None and not model["layers"] else ""
 
 
 def _windows(model: Json) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved
+from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
@@ -21,7 +21,6 @@ from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
 from generator.reading.find import look
 from generator.site.at_position import PositionOfModel, panel
-from generator.site.pictures.reach_bars import width_of
 
 SCHEMA = 1
 # A number of parameters within a name, and that of active ones or of experts: 30B-A3B, 8x7B, 1_6b.
@@ -60,7 +59,10 @@ def table(models: Iterable[KnownModel]) -> bytes:
 def row(model: KnownModel) -> dict[str, Any]:
     """A model as in the file; ``reason``: why its settings could not be read, or null."""
     config, resolved = model.files.config, model.files.resolved
-    default_context = _default_context(resolved)
+    encodings, layers, reason = _read(model)
+    given, default = _given_context(config), _default_context(resolved)
+    context = usable_length(given, encodings)
+    default_context = usable_length(default, encodings)
     size = _size(model.id)
     about = {
         "id": model.id,
@@ -71,7 +73,8 @@ def row(model: KnownModel) -> dict[str, Any]:
         **_parameters(model, size),
         "model_type": config.text("model_type") or None,
         "inputs": _inputs(resolved),
-        "context": _context(config),
+        "context": context,
+        "table_rows": None if context == given else given,
         "context_key": ".".join(config.path_of("n_positions")) or None,
         "default_context": default_context,
     }
@@ -83,14 +86,13 @@ def row(model: KnownModel) -> dict[str, Any]:
         "native": model.native,
         "extends": [_extended(one, model) for one in model.extends],
     }
-    encodings, layers, reason = _read(model)
     position = _position(config, encodings, layers)
     shipped = details.of(model)
     turning = [encoding for encoding in encodings if _turns(encoding)]
     return {
         **about,
         **position,
-        "at_position": _panel(_context(config) or default_context, encodings, layers),
+        "at_position": _panel(context or default_context, encodings, layers),
         **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
@@ -161,15 +163,17 @@ def _has_any(config: ModelConfig, names: Iterable[str]) -> bool:
     return any(config.value(name) is not None for name in names)
 
 
-def _context(config: ModelConfig) -> int | None:
-    """The positions that the config gives, None where it gives none."""
+def _given_context(config: ModelConfig) -> int | None:
+    """The number of positions in the config, or of rows where it counts these, None where it gives
+    none.
+    """
     given = [config.size("n_positions"), *(config.anywhere.value(name) for name in CONTEXTS)]
     return next((value for value in given if isinstance(value, int) and value > 0), None)
 
 
 def _default_context(resolved: Resolved) -> int | None:
     """That of the config class of the family, where the config itself gives none."""
-    if _context(resolved.given) is not None:
+    if _given_context(resolved.given) is not None:
         return None
     try:
         return resolved.config.size("n_positions")
@@ -227,7 +231,7 @@ def _position(
             for rotation in rotations
         ],
         "layers": len(layers),
-        "sees": _sees(_context(config), layers),
+        "sees": _sees(usable_length(_given_context(config), encodings), layers),
         "kinds": dict(kinds),
         "limits": _limits(layers),
         "stacks": _stacks(layers, telling),
@@ -297,7 +301,7 @@ def _limits(layers: Sequence[Layer]) -> list[dict[str, Any]]:
     says.
     """
     counts = Counter(
-        (kind, width_of(layer)) for layer in layers for kind in layer.mixers if kind in LIMITED
+        (kind, layer.width) for layer in layers for kind in layer.mixers if kind in LIMITED
     )
     return [
         {"kind": kind, "keys": keys, "layers": count}
@@ -344,7 +348,7 @@ def _sees(context: int | None, layers: Sequence[Layer]) -> int | None:
     mixing = [layer for layer in layers if layer.mixes]
     if context is None or any(not WITHOUT_END.isdisjoint(layer.mixers) for layer in mixing):
         return context
-    widths = [width_of(layer) for layer in mixing if not LIMITED.isdisjoint(layer.mixers)]
+    widths = [layer.width for layer in mixing if not LIMITED.isdisjoint(layer.mixers)]
     known = [width for width in widths if width is not None]
     return min(context, max(known)) if known and len(known) == len(widths) else None
 
@@ -359,7 +363,7 @@ def _part(layer: Layer) -> str:
 
 
 def _stack(part: str, layers: Sequence[Layer], telling: set[str]) -> dict[str, Any]:
-    kinds = [(layer.mixers, width_of(layer), _is_without(layer, telling)) for layer in layers]
+    kinds = [(layer.mixers, layer.width, _is_without(layer, telling)) for layer in layers]
     groups = list(dict.fromkeys(kinds))
     return {
         "part": part,

@@ -23,11 +23,15 @@ RULES = (
     ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe"
     " UI',Roboto,'DejaVu Sans',sans-serif!important}image{image-rendering:pixelated}"
 )
+# Of an image on a dark page: light and dark change places, and hues stay.
+TURNED = "image{filter:invert(1) hue-rotate(180deg)}"
 
 
-def compact(drawing: str) -> str:
+def compact(drawing: str, is_diverging: bool = False) -> str:
     """``drawing`` without what nothing needs, and with a class for each style: colours follow the
     reader's light or dark scheme.
+
+    is_diverging: whether its images are of two hues that meet in white, where a dark page has black
     """
     text = UNWRITTEN.sub(lambda character: visible(character[0]), UNNEEDED.sub("", drawing))
     classes: dict[str, str] = {}
@@ -35,7 +39,7 @@ def compact(drawing: str) -> str:
     text = TAG.sub(lambda tag: _tag(tag[0], named, classes), text)
     while (fewer := GROUP.sub(r"\1", text)) != text:
         text = fewer
-    return text.replace("<defs>", f"<defs><style>{RULES}{_rules(classes)}</style>", 1)
+    return text.replace("<defs>", f"<defs><style>{RULES}{_rules(classes, is_diverging)}</style>", 1)
 
 
 def _tag(tag: str, named: Set[str], classes: dict[str, str]) -> str:
@@ -56,10 +60,10 @@ def _written(style: str) -> str:
     return SEPARATOR.sub(r"\1", FONT.sub("", style)).strip("; ")
 
 
-def _rules(classes: dict[str, str]) -> str:
+def _rules(classes: dict[str, str], is_diverging: bool) -> str:
     """A rule for each class, and those for dark pages. classes: by style"""
     light = "".join(f".{name}{{{style}}}" for style, name in classes.items())
-    dark = "".join(map(_dark, classes.values(), classes))
+    dark = "".join(map(_dark, classes.values(), classes)) + TURNED * is_diverging
     return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
 
 

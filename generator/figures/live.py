@@ -309,12 +309,17 @@ def _picks(cells: Cells) -> Json:
     panel = cells.panel
     if cells.picks is None or not isinstance(panel, PickedPanel):
         return {}
-    numbers = {"at": {"rows": cells.picks[0].tolist(), "columns": cells.picks[1].tolist()}}
+    n_rows, n_columns = panel.matrix.shape
+    numbers = {
+        "at": {"rows": cells.picks[0].tolist(), "columns": cells.picks[1].tolist()},
+        "of": {"rows": n_rows, "columns": n_columns},
+        **({} if panel.together is None else {"paired": True}),
+    }
     if panel.table is None or cells.values.shape == panel.matrix.shape:
         return numbers
     whole = {
-        "rows": panel.matrix.shape[0],
-        "columns": panel.matrix.shape[1],
+        "rows": n_rows,
+        "columns": n_columns,
         "unit": panel.unit,
         "table": panel.table,
         "formula": None if panel.formula is None else _waves(panel.formula),

@@ -11,7 +11,10 @@ import numpy as np
 from generator.figures.scene import Cells, Line, Panel, PickedPanel, StraightLine, Text, add
 from generator.figures.style import (
     COLOUR_BAR,
+    DIVERGING,
     GRID,
+    INK,
+    PAPER,
     PICKED,
     PIXELS,
     SEQUENTIAL,
@@ -72,7 +75,7 @@ def image(
     panel = shown if isinstance(shown, Panel) else Panel("", shown)
     rows, columns = panel.matrix.shape
     if isinstance(panel, PickedPanel):
-        at = picked(panel.matrix, PICKED // n_images)
+        at = picked(panel.matrix, PICKED // n_images, panel.together)
         small, (down, across) = panel.matrix[np.ix_(*at)], (1.0, 1.0)
         picks = at if panel.order is None else (panel.order[at[0]], panel.order[at[1]])
     else:
@@ -136,8 +139,8 @@ def colour_bar(
 
 
 def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str) -> None:
-    """Write the integers of ``matrix`` into the cells of its image, in black on light cells and
-    white on dark ones.
+    """Write the integers of ``matrix`` into the cells of its image, in a dark colour on light cells
+    and a light one on dark ones; those of a diverging map change places on a dark page.
 
     matrix: (n_rows, n_columns); limits, colours: of the image
     """
@@ -147,7 +150,8 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
     light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
     for row, column in np.ndindex(matrix.shape):
         text = rounded(float(matrix[row, column]), 0)
-        colour = "#000000" if light[row, column] else "#ffffff"
+        pair = (INK, PAPER) if colours == DIVERGING else ("#000000", "#ffffff")
+        colour = pair[0] if light[row, column] else pair[1]
         style: Any = {"justify": "center", "baseline": "center", "size": 7.0}
         add(axes, Text(text, (column, row), colour=colour, **style))
 

@@ -139,11 +139,13 @@ class PickedPanel(Panel):
     """One of which a picture without room for all shows single rows and columns, not means.
 
     order: (n,), int, the numbers of rows and columns of a square matrix; None where they count up
+    together: (n_groups, n_together), int, columns that are picked together; None for each alone
     table: its place among tables whose values readers can see all; None where they cannot
     formula: from which the values follow
     """
 
     order: Array | None = None
+    together: Array | None = None
     table: int | None = None
     formula: SinusoidFormula | None = None
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.figures.compact import compact
-from generator.figures.style import STYLE, WIDTH
+from generator.figures.style import DIVERGING, STOPS, STYLE, WIDTH
 from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -46,7 +46,14 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     gc.collect(1)
     # Opened alone it then fills the window.
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)
-    text = compact(re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, text))
+    text = compact(
+        re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, text),
+        is_diverging=any(
+            mark.get("stops") == STOPS[DIVERGING]
+            for panel in data["panels"]
+            for mark in panel["marks"]
+        ),
+    )
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
 
@@ -104,6 +111,7 @@ def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+    from generator.figures.axes_in_words import explain_axes
     from generator.figures.live import described
 
     FigureCanvasSVG(figure)  # Text is measured by the backend that draws it.
@@ -119,10 +127,12 @@ def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
         # The engine changes the resolution to that of SVG; images need the figure's own.
         engine.execute(figure)
         figure.set(layout_engine=None, dpi=dpi)
+    data = described(figure)
+    explain_axes(figure)
     figure.savefig(
         file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
     )
-    return described(figure)
+    return data
 
 
 def _palette_png(match: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 """Breaks of a table: pairs of neighbours less alike than those around."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,8 @@ FAR = 4
 # Levels differ by more than both: a cosine, and typical deviations from them.
 LEAST_STEP, DEVIATIONS = 0.02, 2.0
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
+# Of the change of a level: a pair that lies so far from both levels is on its way between them.
+ON_ITS_WAY, GRADUAL = 0.25, 2  # One such pair may lie at a seam; two in a row are a slope.
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Break:
         typical one from these
     far: median cosine of positions ``FAR`` apart, on the side where it is lower; ratio: of the
         norms, after by before
+    on_its_way: consecutive pairs at the break whose cosines go from one level to the other
     """
 
     first: int
@@ -43,6 +47,7 @@ class Break:
     deviation: float
     far: float
     ratio: float
+    on_its_way: range = range(0)
 
     @property
     def changes_level(self) -> bool:
@@ -57,12 +62,14 @@ class Break:
         return self.lowest < self.far - LEAST_STEP
 
     @property
-    def is_seam(self) -> bool:
-        """Whether the table is another after the break, or turned away from what was before.
-
-        Otherwise one step is larger than others.
+    def kind(self) -> Literal["seams", "slopes", "dips"]:
+        """Seams, where the table is another after the break, or turned away from what was before;
+        slopes, where it becomes another over several steps; dips, where one step is larger than
+        others.
         """
-        return self.changes_level or self.divides
+        if self.changes_level and len(self.on_its_way) >= GRADUAL:
+            return "slopes"
+        return "seams" if self.changes_level or self.divides else "dips"
 
     @property
     def boundary(self) -> int:
@@ -98,6 +105,7 @@ def _break(
     )
     far = min(_level(side)[0] for side in _sides(apart, first + 1 - FAR, last + 1))
     ratio = float(np.exp(np.nan_to_num(steps[deepest])))
+    edge = last if after > before else first
     return Break(
         first,
         last,
@@ -108,7 +116,28 @@ def _break(
         max(around, around_after),
         far,
         ratio,
+        _on_its_way(cosines, edge, before, after),
     )
+
+
+def _on_its_way(cosines: Floats, edge: int, before: float, after: float) -> range:
+    """The consecutive pairs around ``edge``, or next to it on the more alike side, whose cosines
+    (n_pairs,) go from one level towards the other and are near neither.
+    """
+    fall = before - after
+    margin = ON_ITS_WAY * abs(fall)
+    low, high = min(before, after) + margin, max(before, after) - margin
+    is_between = np.append((low < cosines) & (cosines < high), False)
+    goes_on = is_between[:-1] & is_between[1:] & (np.append(np.diff(cosines), 0.0) * fall < 0.0)
+    first = edge if is_between[edge] else edge + (1 if fall < 0.0 else -1)
+    if first < 0 or not is_between[first]:
+        return range(0)
+    last = first
+    while first > 0 and goes_on[first - 1]:
+        first -= 1
+    while goes_on[last]:
+        last += 1
+    return range(first, last + 1)
 
 
 def _sides(values: Floats, stop: int, start: int) -> tuple[Floats, Floats]:

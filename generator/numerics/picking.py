@@ -10,23 +10,27 @@ from generator.numerics.arrays import Array, Floats, root_mean_square, row_norms
 STANDS_OUT = 2.0
 
 
-def picked(matrix: Floats, most: int) -> tuple[Array, Array]:
+def picked(matrix: Floats, most: int, together: Array | None = None) -> tuple[Array, Array]:
     """Indices of rows and of columns that together have at most ``most`` values; all where these
     are few enough.
 
     One of each group of neighbours: the largest where it stands out, else one at random. Means
     would pale what changes from row to row, the largest values would hide all small ones, and equal
     steps would turn fast waves into slow ones.
-    matrix: (n_rows, n_columns)
-    returns: two ascending arrays of int, which are equal for a symmetric matrix
+    matrix: (n_rows, n_columns); together: (n_groups, n_together), int, columns that are picked
+        together, each once, groups in the order of their first; None for each alone
+    returns: two ascending arrays of int, which are equal for a symmetric matrix and columns alone
     """
     n_rows, n_columns = matrix.shape
     columns = min(n_columns, max(isqrt(most), most // max(n_rows, 1)))
     rows = min(n_rows, max(most // max(columns, 1), 1))
     typical = STANDS_OUT * root_mean_square(matrix)
+    groups = np.arange(n_columns)[:, None] if together is None else together
+    sizes = (row_norms(matrix.T) / np.sqrt(n_rows))[groups].max(axis=1)
+    chosen = _picked(sizes, typical, max(columns // groups.shape[1], 1))
     return (
         _picked(row_norms(matrix) / np.sqrt(n_columns), typical, rows),
-        _picked(row_norms(matrix.T) / np.sqrt(n_rows), typical, columns),
+        np.sort(groups[chosen], axis=None),
     )
 
 

@@ -236,8 +236,9 @@ class _Build:
 
     def history(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> History:
         """errors: RefusedError where the site would lack many checkpoints of the former one"""
-        rows = self.rows(outcomes)
-        history = History.of(self.spec.folder, self.atlas(rows, artifacts))
+        measuring = frozenset(task.checkpoint.slug for task in self.missing(outcomes))
+        atlas = replace(self.atlas(self.rows(outcomes), artifacts), measuring=measuring)
+        history = History.of(self.spec.folder, atlas)
         if not self.spec.shrinks:
             history.check_complete()
         return history

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 WORDING = Wording("wording/outcome.jinja")
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
+SAID_SMALL = 0.2  # Weight of what a formula makes true.
 MOST_NAMES = 100  # of tensors in one sentence
 # A checkpoint that is one has a colour of its own.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)
@@ -141,7 +142,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         checkpoint,
         "ok",
         revision=files.revision,
-        facts=facts(files.resolved),
+        facts=facts(files.resolved, found.all),
         inventory=tensor_rows(
             files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()
         ),
@@ -226,7 +227,8 @@ def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> R
     """``result`` with the findings that a table without structure would not have just as well, and
     a warning where values are stored in steps that take part in it.
 
-    A guess has no findings, and a table whose tail holds nothing has none of the whole.
+    A guess has no findings, and a table whose tail holds nothing has none of the whole. Those of a
+    table by formula are remarks: it makes them true of every such table.
     """
     form = encoding.form
     if encoding.is_guess:
@@ -235,6 +237,9 @@ def _standing(analysis: Analysis, encoding: Encoding[Form], result: Result) -> R
         return result
     if form.structure.tail is not None:
         return replace(result, findings=_of_single_rows(result))
+    if form.formula is not None:
+        light = (replace(each, weight=min(each.weight, SAID_SMALL)) for each in result.findings)
+        return replace(result, findings=tuple(light))
     if analysis.feels_steps and form.steps is not None:
         warning = Finding(WORDING("steps", size=float(np.median(form.steps))))
         result = replace(result, findings=(*result.findings, warning))

@@ -56,7 +56,7 @@ def _packed(outcome: Outcome) -> bytes:
     return pack(
         replace(
             outcome,
-            facts=facts(files.resolved),
+            facts=facts(files.resolved, found.all),
             layers=layer_map(files, found.all, is_complete=found.is_complete),
             unmeasured=tuple(encoding.record for encoding in found.unmeasured),
             described_by=source,

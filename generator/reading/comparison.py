@@ -25,11 +25,12 @@ from generator.contracts import (
     ModelConfig,
     Size,
     Verdict,
+    usable_length,
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
-from generator.encodings import Form, NoEncoding, PositionTable, Rotation
+from generator.encodings import Form, NoEncoding, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
@@ -86,19 +87,8 @@ class Side:
 
     @property
     def context(self) -> int | None:
-        """Its context by its settings, without the rows of a table that are no positions where
-        these count them (514 of RoBERTa's 512 positions); None where they do not give it.
-        """
-        configured = self.files.config.size("n_positions")
-        tables = (
-            one.form
-            for one in self.encodings.values()
-            if one.is_of_words and isinstance(one.form, PositionTable)
-        )
-        return next(
-            (form.shape[0] for form in tables if form.first_row + form.shape[0] == configured),
-            configured,
-        )
+        """Positions that a text may have; None where its settings do not give them."""
+        return usable_length(self.files.config.size("n_positions"), self.encodings.values())
 
     @property
     def is_open(self) -> bool:
@@ -179,7 +169,15 @@ def compared(one: Side, other: Side) -> Comparison:
     )
     rounded = (note for pair in pairs for note in _rounded(pair))
     notes = (*_alone(sides), *rounded, *beside_position)
-    return Comparison(verdict, tuple(differences), untold, notes, (unread[0], unread[1]))
+    without = {
+        _numbers_unread(side, encoding): scheme_of(encoding).title
+        for side, of_side in zip(sides, beside, strict=True)
+        for encoding in _without_numbers(of_side, beside)
+    }
+    not_compared = tuple(without[sentence] for sentence in untold if sentence in without)
+    return Comparison(
+        verdict, tuple(differences), untold, notes, (unread[0], unread[1]), not_compared
+    )
 
 
 def _renamed(one: Side, other: Side) -> Side:

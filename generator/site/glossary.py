@@ -44,7 +44,7 @@ class Term:
 # Those first that most need a sentence: a page marks the first few that it has.
 TERMS = (
     Term("Kernel", r"kernels?"),
-    Term("Half-distance", r"half-distances?"),
+    Term("Half way to the far level", r"half ?way to (?:its|the|their) far level", "Half-distance"),
     Term("Far level", r"far level"),
     Term("Local monotonicity", r"local monotonicity|monotonicity"),
     Term("Translation invariance", r"translation invariance|translation-invariant"),

@@ -23,6 +23,7 @@ MOST_LINES = 12  # parts in one figure
 # Measures in which a model predicts a text.
 READ_TEXT = {"position", "order"}
 PACKED = {"U32", "U8", "I32"}  # Types that hold several numbers in one, in quantised files.
+FEW_BITS = re.compile(r"I?Q(\d)|[IU](8)$")  # Types of quantised numbers, with their bits.
 OTHER_COLOUR = "#3d7fd6"  # Of a model without an encoding.
 
 
@@ -167,6 +168,7 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
         if section.use is use and section.result.reason is None
     )
     results = {label: section.result for label, _, section in rows[:MOST_LINES]}
+    spoken_of = {_as_read(label, outcome): section.result for label, outcome, section in rows}
     figure = None
     if use.across is not None and results:
         spec = use.across
@@ -178,7 +180,15 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
             results,
             tuple(f"{outcome.key} {label.title} {label.colour}" for label, outcome, _ in rows),
         )
-    return Across(use, figure, use.sentence(results) if results else "", rows)
+    said = use.sentence(spoken_of, len(outcomes)) if rows else ""
+    return Across(use, figure, said, rows)
+
+
+def _as_read(label: Label, outcome: Outcome) -> Label:
+    """``label`` as sentences name the model, with the bits of its weights where these are few."""
+    bits = FEW_BITS.match(_reader(outcome).stored)
+    title = f"{label.title} ({bits[1] or bits[2]}-bit weights)" if bits else label.title
+    return replace(label, title=title)
 
 
 def _label(outcome: Outcome, section: Measured) -> Label:

@@ -43,7 +43,7 @@ from tests.support import LABELS, checkpoint, save_folder
 MOST_BYTES = 200_000
 MOST_DATA = 300_000
 UNSAID = re.compile(r"\b(nan|inf|None)\b")
-UNITS = {"", "%", "°", "logit", "positions", "turns"}
+UNITS = {"", "%", "°", "logit", "patches", "positions", "turns"}
 # What the lines of a figure may name; ``vectors`` and ``arrays`` are of a file of the site.
 NAMES = {*dir(builtins), "arrays", "np", "plt", "vectors"}
 ANALYSES = all_analyses()
@@ -235,9 +235,11 @@ def test_columns_and_answers_are_of_metrics_and_leave_room_for_a_value(
     analysis: Analysis,
 ) -> None:
     known = {metric.key for result in applicable_results(analysis) for metric in result.metrics}
-    shown = (*analysis.headlines, *((analysis.answer,) if analysis.answer else ()))
-    assert {one.metric for one in shown} <= known
-    sentences = [one.sentence for one in shown if one.sentence]
+    assert {one.metric for one in analysis.shown} <= known
+    chances = [one.chance for one in analysis.shown if one.chance]
+    spreads = [pair for one in chances for pair in (one.samples, one.shuffles) if pair]
+    assert {one.metric for one in chances} | {key for key, _ in spreads} <= known
+    sentences = [one.sentence for one in analysis.shown if one.sentence]
     assert [text for text in sentences if text.count("{}") != 1 or text[0].isupper()] == []
 
 

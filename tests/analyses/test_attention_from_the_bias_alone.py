@@ -137,7 +137,7 @@ def test_distances_and_mirrors_of_a_window() -> None:
 
 @pytest.mark.parametrize(("n_near", "opening", "weight"), [
     (2, "By the bias alone, 2 of 3 heads are more local than uniform at", 0.4),
-    (1, "By the bias alone, only 1 of 3 heads is more local than unifor", 0.6),
+    (0, "By the bias alone, no head is more local than uniform attention", 0.6),
 ])  # fmt: skip
 def test_the_finding_counts_the_local_heads(n_near: int, opening: str, weight: float) -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
@@ -145,15 +145,22 @@ def test_the_finding_counts_the_local_heads(n_near: int, opening: str, weight: f
     assert (text.startswith(opening), of_text) == (True, weight)
 
 
-def test_a_finding_counts_the_one_sided_heads() -> None:
-    past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
-    _, (text, weight) = sentences(bias(past, even))
-    assert text == (
-        "1 of 2 heads distinguishes the two sides of the query: of two keys opposite each other,"
-        " one gets over three times the attention of the other on average (symmetry below 50%)."
-    )
-    assert weight == 0.5
-    assert len(sentences(bias(past, even, even))) == 1
+def test_random_biases_get_a_sentence_in_few_cases() -> None:
+    """Of windows and of buckets; each is compared with 99 orders, on either side."""
+    n_found = 0
+    for seed in range(40):
+        draws = np.random.default_rng(seed)
+        buckets = np.sort(draws.integers(0, 8, 2 * N + 1))
+        for form in (
+            bias(*draws.normal(size=(4, 8))[:, buckets] * 2.0),
+            WindowBias(frozen(draws.normal(size=(4, 7, 7)) * 2.0)),
+        ):
+            n_found += len(sentences(form))
+    assert n_found <= 5  # of 80; 2 in 100 on average
+
+
+def test_a_slope_is_local_by_its_rule_which_is_no_finding() -> None:
+    assert sentences(OffsetBias(frozen([-0.5 * np.abs(PAST)]), frozen(PAST), True, "linear")) == []
 
 
 def test_a_single_position_is_not_applicable() -> None:

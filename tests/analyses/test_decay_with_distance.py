@@ -1,11 +1,28 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from generator.analyses.decay_with_distance import Shaped, compute, draw_profiles
-from generator.contracts import Encoding, Provenance, Result, Subject
+from generator.analyses.decay_with_distance import (
+    ANALYSIS,
+    BasedRotation,
+    Shaped,
+    _dots,
+    compute,
+    lifts_the_floor,
+    overview,
+)
+from generator.contracts import (
+    Encoding,
+    Label,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+    Subject,
+)
 from generator.encodings import (
     Convolution,
     OffsetBias,
@@ -17,10 +34,11 @@ from generator.encodings import (
 )
 from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
+from generator.figures.profiles import draw_bases, draw_profiles, draw_strip
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
-from tests.support import LABELS, close, subject
+from tests.support import LABELS, checkpoint, close, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
 ALIBI = OffsetBias(frozen(np.outer([0.5, 0.25], OFFSETS)), OFFSETS, causal=True, beyond="linear")
@@ -88,7 +106,7 @@ def test_alibi_decays_linearly_with_any_slopes() -> None:
     assert "straight line" in reason(ALIBI, "half")
     assert value(ALIBI, "monotonicity") == 100.0
     [finding] = result_of(ALIBI).findings
-    assert finding.text.startswith("The bias falls in a straight line, so its half-distance would")
+    assert finding.text.startswith("The bias falls in a straight line, so where it is half way to")
 
 
 def test_the_arrays_of_three_positions_by_hand() -> None:
@@ -265,7 +283,7 @@ def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads
 
 
 def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:
-    """The mean of the heads' half-distances is far from where their mean is a half."""
+    """The mean over heads is far from where their mean line is half way."""
     distance = np.abs(np.arange(-63, 64.0))
     steep, flat = -np.minimum(distance, 1.0), -distance
     for heads, n_spots in (([flat], 1), ([steep, flat], 0)):
@@ -300,7 +318,7 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
     assert (
-        "In different parts of the table, the half-distance is 6.5 to 6.6 positions."
+        "In different parts of the table, it is half way within 6.5 to 6.6 positions."
         in result.findings[0].text
     )
 
@@ -397,3 +415,153 @@ def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
 def test_a_rotation_without_a_turn_does_not_fall() -> None:
     form = Rotation(1.0, 2, 2, 4096, {"rope_type": "stored"}, rescaled=(frozen([1e-13]), 1.0))
     assert np.isnan(profile_of(form, 16, of_patches=False).halves).all()
+
+
+def rotation(base: float, width: int = 128) -> Rotation:
+    return Rotation(base, width, width, 4096)
+
+
+@pytest.mark.parametrize(("base", "far"), [(1e4, 0.42), (5e5, 0.59), (1e6, 0.60), (1e7, 0.66)])
+def test_a_base_moves_the_far_level_and_not_the_distance_half_way(base: float, far: float) -> None:
+    """Of evenly spread wavelengths, the mean cosine at δ is 1 − (ln δ + γ) / ln base, so that half
+    of the fall to the level at 107, the middle of the far pairs, is done at √107 · e^(−γ/2) = 7.75.
+    """
+    result = result_of(rotation(base))
+    assert result.value("far") == pytest.approx(far, abs=0.01)
+    in_theory = 1.0 - (np.log(107.0) + np.euler_gamma) / np.log(base)
+    assert result.value("far") == pytest.approx(in_theory, abs=0.02)
+    assert result.value("half") == pytest.approx(np.sqrt(107.0 / np.exp(np.euler_gamma)), rel=0.06)
+
+
+def test_a_sentence_says_from_where_to_where_and_counts_the_steps() -> None:
+    """By hand: the mean of cos(δ · 10,000^(−j/64)) over j."""
+    offsets = np.arange(128.0)
+    cosines = np.cos(np.outer(offsets, 1e4 ** (-np.arange(64) / 64.0))).mean(axis=1)
+    far = np.average(cosines[96:], weights=np.arange(32, 0, -1))
+    falls = np.count_nonzero(np.diff(cosines[:21]) < 0.0)
+    assert result_of(rotation(1e4)).findings[0].text == (
+        "The mean cosine of the angles falls halfway to its far level, from 1 to"
+        f" {(1.0 + far) / 2.0:.2f}, within 8.1 positions (measured over 128). Its far level, the"
+        f" mean over distances from 96 to 127, is {far:.2f}. It falls in {falls} of the first 20"
+        " steps."
+    )
+
+
+def test_random_vectors_have_a_far_level_of_0_half_way_at_a_step() -> None:
+    noise = np.random.default_rng(5).normal(size=(512, 384))
+    result = result_of(PositionTable(frozen(noise)))
+    assert result.value("far") == pytest.approx(0.0, abs=0.01)
+    assert result.value("half") == pytest.approx(0.5, abs=0.02)
+    assert result.findings[0].text.endswith(
+        "It falls at 53% of all steps within distance 20, against 53% by chance."
+    )
+
+
+def test_a_shared_component_lifts_the_far_level_alone() -> None:
+    """A constant of the same energy: every cosine c becomes (1 + c) / 2."""
+    walk = drifting(1000, 0.9, 768, 1)
+    lifted = np.hstack([walk, np.linalg.norm(walk, axis=1)[:, None]])
+    plain, other = (result_of(PositionTable(frozen(rows))) for rows in (walk, lifted))
+    assert other.value("far") == pytest.approx((1.0 + (plain.value("far") or 0.0)) / 2.0, abs=1e-9)
+    assert other.value("half") == pytest.approx(plain.value("half"), rel=1e-9)
+
+
+def test_windows_with_different_levels_have_no_common_one() -> None:
+    shared = np.append(np.full(200, 3.0), np.zeros(400))[:, None]
+    noise = np.random.default_rng(6).normal(size=(600, 99)) / 10.0
+    result = result_of(PositionTable(frozen(np.hstack([shared, noise]))))
+    assert result.value("far") is None
+    assert "differs along the table: 0.9" in reason_of(result, "far")
+    assert (result.value("far_high") or 0.0) > 0.8
+    assert (result.value("far_low") or 1.0) < 0.1
+
+
+def reason_of(result: Result, key: str) -> str:
+    return result.metric(key).reason or ""
+
+
+@pytest.mark.parametrize("name", ["bias", "window", "convolution"])
+def test_what_is_no_cosine_has_no_far_level(name: str) -> None:
+    result = result_of(BY_CONSTRUCTION[name])
+    assert result.value("far") is None
+    assert "no cosine" in reason_of(result, "far")
+    assert "far_levels" not in result.arrays
+
+
+def member(slug: str, encoding: Encoding[Any]) -> tuple[Outcome, Reading]:
+    result = compute(Subject(encoding, no_input="no sentence was given"))
+    reading = Reading.of(encoding, Label(slug, "#3d7fd6"), {ANALYSIS.key: result}, {}, {})
+    return Outcome(checkpoint(slug=slug), "ok", readings=(reading,)), reading
+
+
+def rotary(base: float, width: int = 128, **more: Any) -> Encoding[Any]:
+    form = Rotation(base, width, width, 4096, **more)
+    return Encoding("decoder", "rotary", form, Provenance("config.json"))
+
+
+def test_a_larger_base_lifts_the_floor_where_the_rotations_show_it() -> None:
+    members = [
+        member(f"m{place}", rotary(base, width))
+        for place, (base, width) in enumerate(
+            [(1e4, 128), (1e4, 256), (1e5, 64), (1e6, 128), (5e6, 128), (1e7, 64)]
+        )
+    ]
+    assert overview(members).sentence == (
+        "A larger base lifts the floor, it does not widen the peak above it: over 128 positions, of"
+        " the 6 different unscaled rotations for text here, each with a base at least ten times"
+        " another's has the higher far level (0.42 at base 10,000, 0.64 at base 10,000,000), while"
+        " each is half way to it within 7.4 to 8.3 positions."
+    )
+    assert overview(members[:4]).sentence == ""
+    assert overview(members[:2] * 3).sentence == ""  # Two rotations, however often they are listed.
+
+
+def test_of_shuffled_far_levels_fewer_than_one_in_a_hundred_are_said_to_rise() -> None:
+    rotations = [
+        BasedRotation(10.0**base, 64, 8.0, far)
+        for base, far in enumerate((0.42, 0.48, 0.53, 0.59, 0.66))
+    ]
+    assert lifts_the_floor(rotations)
+    assert not lifts_the_floor([*rotations[:4], replace(rotations[4], half=12.0)])
+    draws, n_said = np.random.default_rng(0), 0
+    for _ in range(300):
+        fars = draws.permutation([one.far for one in rotations])
+        shuffled = [replace(one, far=far) for one, far in zip(rotations, fars, strict=True)]
+        n_said += lifts_the_floor(shuffled)
+    assert n_said <= 6
+
+
+def test_layers_of_a_model_are_one_dot_and_biases_stand_apart() -> None:
+    random = np.random.default_rng(7)
+    layers = []
+    for number in range(1, 4):
+        form = OffsetBias(
+            frozen(np.stack([-np.abs(np.arange(-9, 10.0)) - random.random(19)])),
+            frozen(np.arange(-9, 10)), causal=False, beyond="constant",
+        )  # fmt: skip
+        stored = Provenance("model.safetensors", f"layers.{number}.bias")
+        layers.append(member("t5", Encoding(f"layer {number}", "t5_bias", form, stored)))
+    dots = _dots([*layers, member("llama", rotary(1e4)), member("llama", rotary(1e4))])
+    assert [(dot.row, dot.name) for dot in dots] == [
+        ("Rotary", "llama"), ("Learned relative bias (logits)", "t5, median of 3 encodings"),
+    ]  # fmt: skip
+    halves = [reading.results[ANALYSIS.key].value("half") for _, reading in layers]
+    assert dots[1].half == np.median([half or 0.0 for half in halves])
+    figure = draw_strip(dots, {})
+    assert [len(axes.lines) for axes in figure.axes] == [4, 2]  # A line for each row, and dots.
+
+
+def drawn(axes: Any) -> list[Any]:
+    """x and y of the lines of a panel, as arrays."""
+    return [np.asarray(line.get_xydata()).T for line in axes.lines]
+
+
+def test_the_first_figure_has_four_bases_near_and_far() -> None:
+    near, far = (drawn(axes) for axes in draw_bases({}).axes)
+    curves = [y for x, y in near if x.size == 128]
+    levels = [y[0] for x, y in near if x.size == 2]
+    assert [len(curves), len(levels), len(far)] == [4, 4, 4]
+    assert levels == sorted(levels)
+    assert {x[-1] for x, _ in far} == {131_072}
+    for curve, base in zip(curves, (1e4, 1e5, 1e6, 1e7), strict=True):
+        close(curve, rotation(base).by_offset(128), 1e-12)

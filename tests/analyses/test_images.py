@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
-from generator.analyses import bias_by_patch_offset, similarity_of_patches
-from generator.contracts import Result
+from generator.analyses import bias_by_patch_offset, similarity_of_patches, whole_table
+from generator.contracts import Encoding, Figure, Outcome, Provenance, Reading, Result
 from generator.encodings import WindowBias, grid_sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
 from tests.analyses.on import result_of, values_of
-from tests.support import close, subject
+from tests.support import LABELS, checkpoint, close, subject
 
 rng = np.random.default_rng(0)
 
@@ -132,3 +132,23 @@ def test_values_beyond_the_colour_limits_and_constant_heads() -> None:
     head[0, 0], head[0, 1] = 9.0, -9.0
     assert values_of(bias(head))["beyond"] == pytest.approx(200.0 / 9.0)
     assert values_of(of_window(np.full((2, 3, 3), 7.0)))["left_right"] is None
+
+
+def test_a_figure_has_a_caption_of_what_it_shows_of_one_or_of_several() -> None:
+    """Heads of one encoding, means over the heads of several; a heat map is the same of both."""
+    form = WindowBias(frozen(rng.normal(size=(2, 5, 5))))
+    encoding: Encoding[Any] = Encoding("vision", "window_bias", form, Provenance(""))
+    analysis = bias_by_patch_offset.ANALYSIS
+    results = {analysis.key: of_window(form.numbers)}
+    readings = [Reading.of(encoding, label, results, {}, {}) for label in LABELS]
+    members = [(Outcome(checkpoint(), "ok"), reading) for reading in readings]
+    captions = [
+        Figure.comparing("path", analysis.figures[0], analysis, some, "data").spec.caption
+        for some in (members[:1], members)
+    ]
+    assert captions == [
+        "Bias by patch offset of each head, of the first 16 where there are more.",
+        "Bias by patch offset of each encoding, the mean over its heads.",
+    ]
+    heat_map = whole_table.ANALYSIS.figures[0].texts
+    assert heat_map.of_several.caption == heat_map.caption

@@ -89,7 +89,7 @@ def test_invariant_and_varying_tables_give_different_findings() -> None:
         for table in (sinusoid(64, 32), NOISE)
     )
     assert ("Distance alone decides" in waves, "halfway" in waves) == (True, True)
-    assert ("the rest depends on where" in noise, "halfway" in noise) == (True, False)
+    assert ("Distance" in noise, "halfway" in noise) == (False, False)
 
 
 @given(st.integers(16, 40), st.integers(1, 5))
@@ -127,14 +127,11 @@ def test_spectra_of_sines_noise_and_walks() -> None:
     assert "The table's spectrum peaks at periods of 8 and 32 positions." in texts_of(
         result_of(spectrum, SINES)
     )
-    assert [finding.rests_on for finding in result_of(spectrum, NOISE).findings] == [
-        ("slow", "slow_control", "slow_period")
-    ]
+    assert not result_of(spectrum, NOISE).findings
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
     assert "change slowly with position, because 100%" in " ".join(
         texts_of(result_of(spectrum, slow))
     )
-    assert "change mostly over short distances" in " ".join(texts_of(result_of(spectrum, NOISE)))
     assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
         10.0, abs=1.0
     )

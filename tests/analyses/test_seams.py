@@ -65,7 +65,7 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     assert result.arrays["seams"].tolist() == [[position, position]]
     assert result.value("at") == position
     assert (
-        f"A seam divides the table after position {position}: positions {position} and"
+        f"A seam may divide the table after position {position}: positions {position} and"
         in finding.text
     )
     assert (finding.weight, finding.context) == (weight, "")
@@ -91,7 +91,7 @@ def test_a_seam_is_explained_only_in_berts_family_size_and_training_length(
     ]
     finding = result_of(np.vstack(halves), family=family).findings[0]
     how = "less" if sides[0] > sides[1] else "more"
-    where = f"A seam follows position {position}: adjacent positions are"
+    where = f"The table may have a seam after position {position}: adjacent positions are"
     assert f"{where} {how} similar after it (median cosine 0." in finding.text
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
@@ -109,6 +109,31 @@ def test_a_seam_goes_farther_than_four_usual_steps(step: float, seams: int, dips
     steps[127] = step
     values = values_of(on_a_circle(steps))
     assert (values["seams"], values["dips"]) == (seams, dips)
+
+
+# Cosines of a BART's adjacent positions 22 to 28, between its two levels.
+FALLING = [0.79, 0.72, 0.52, 0.29, 0.02, -0.09, 0.02]
+
+
+@pytest.mark.parametrize(("cosines", "kind"), [
+    (FALLING, "slopes"), ([0.79, 0.72, 0.02, -0.09], "seams"), ([0.79, 0.52, 0.02], "seams"),
+])  # fmt: skip
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_change_that_takes_several_steps_is_a_slope_and_no_seam(
+    cosines: list[float], kind: str, is_reversed: bool
+) -> None:
+    """0.72, 0.52, 0.29, 0.02: two cosines are near neither 0.80 nor 0.10."""
+    draws = np.random.default_rng(0)
+    ends = draws.normal(0.8, 0.03, 22), draws.uniform(-0.14, 0.26, 30)
+    whole = np.concatenate([ends[0], cosines, ends[1]])
+    result = result_of(on_a_circle(np.arccos(whole[::-1] if is_reversed else whole)))
+    found = {key: result.value(key) for key in ("seams", "slopes", "dips")}
+    assert found == {"seams": 0, "slopes": 0, "dips": 0, kind: 1}
+    places = "33 to 35" if is_reversed else "24 to 26"
+    start = f"changes gradually from position {places}, which is a slope rather than a seam: adja"
+    assert result.findings[0].text.startswith(
+        "The table may have a seam after position" if kind == "seams" else f"The table {start}"
+    )
 
 
 def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:

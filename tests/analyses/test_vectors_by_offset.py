@@ -65,3 +65,23 @@ def test_vectors_are_compared_with_that_nearest_0(form: Any, to_zero: list[float
 def test_a_single_vector_is_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="fewer than two offsets"):
         result_of(table([[1.0, 0.0]], first=0))
+
+
+def test_random_vectors_get_a_sentence_in_few_cases() -> None:
+    """Each of two comparisons in 2 of 200 orders, on average."""
+    tables = (np.random.default_rng(seed).normal(size=(9, 96)).tolist() for seed in range(200))
+    n_found = sum(len(result_of(table(rows, first=-4)).findings) for rows in tables)
+    assert n_found <= 10
+
+
+@pytest.mark.parametrize(("mixed", "start"), [
+    (0.0, "An offset and its opposite have more similar vectors than two offsets in general"),
+    (0.02, "The table hardly distinguishes before from after"),
+])  # fmt: skip
+def test_how_similar_opposite_offsets_are_decides_what_is_said(mixed: float, start: str) -> None:
+    """Those of one distance share a vector, and differ by noise of twice, or a tenth, its size."""
+    draws = np.random.default_rng(1)
+    by_distance, noise = draws.normal(size=(9, 64)), draws.normal(size=(17, 64))
+    rows = by_distance[np.abs(np.arange(-8, 9))] + (mixed or 1.0) * noise
+    texts = [finding.text for finding in result_of(table(rows.tolist(), first=-8)).findings]
+    assert next(text for text in texts if "opposite" in text).startswith(start)

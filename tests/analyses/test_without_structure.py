@@ -115,7 +115,7 @@ def test_a_norm_step_stands_where_neighbours_differ() -> None:
     rows = TRAINED.copy()
     rows[47:] *= 0.4
     (step,) = [text for text in sentences(rows) if ", the norm " in text]
-    assert step.startswith("At position 47, ")
+    assert step.startswith("Around position 47, ")
     walk = np.cumsum(noise((512, 64)), axis=0)
     assert [text for text in sentences(walk) if ", the norm " in text] == []
 

@@ -300,10 +300,11 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         catalogue = stored(site, "index")
         spreads: dict[str, float] = {}
-        records = [stored(site, name)["metrics"] for name in (SINUSOID, LLAMA)]
+        shares = {one["name"]: one["shares"] for one in catalogue["encodings"]}
+        records = [(stored(site, name)["metrics"], shares[name]) for name in (SINUSOID, LLAMA)]
         for key, groups in catalogue["sorted_values"].items():
-            values, *others = groups.values()
-            both = [record.get(key) for record in records]
+            values, *others = groups.values() or ([],)
+            both = [record[key in catalogue["chances"]].get(key) for record in records]
             if not others and all(isinstance(value, float) for value in both):
                 ranks = dict(zip(values, rankdata(values) / len(values), strict=True))
                 spreads[key] = abs(ranks[both[0]] - ranks[both[1]])
@@ -362,7 +363,7 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         assert page.locator("#pac-overlays h2").all_inner_texts() == ["Decay with distance"]
         page.locator("#pac-metrics").scroll_into_view_if_needed()
-        row = page.locator("#pac-metrics tbody tr", has_text="Half-distance").first
+        row = page.locator("#pac-metrics tbody tr", has_text="half way to its far level").first
         first, second, difference = (
             float(row.locator("td").nth(column).get_attribute("data-value") or "")
             for column in (1, 2, 3)

@@ -10,7 +10,7 @@ from tests.built import ROOT
 POLICY = "default-src 'self' file:; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'"
 ASSETS = ROOT / "site_src/assets"
 BODY = """<article class="md-content__inner md-typeset"><h1>Words</h1>
-<p>The kernel falls by its <a href="#there">half-distance</a>.</p>
+<p>The kernel is <a href="#there">half way to its far level</a>.</p>
 <p>Its seam is elsewhere.</p></article>"""
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Words</title>
 <link rel="stylesheet" href="../assets/atlas.css"></head>

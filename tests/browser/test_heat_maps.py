@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from generator.figures.style import DIVERGING, STOPS
 from generator.numerics.arrays import Floats, root_mean_square
 
 pytestmark = pytest.mark.samples
@@ -66,8 +67,58 @@ def test_zoomed_in_every_value_is_shown_until_reset(
         assert value == pytest.approx(table[position, dimension], abs=1e-4)
     page.keyboard.press("Escape")
     expect(figure.locator(".pa-in-view")).to_be_empty()
-    step = abs(moved_to(page, figure, "ArrowRight")[1] - moved_to(page, figure, "ArrowRight")[1])
-    assert step > 1
+    steps = np.diff([moved_to(page, figure, "ArrowRight")[1] for _ in range(9)])
+    assert set(steps[::2].tolist()) == {1} or set(steps[1::2].tolist()) == {1}  # Whole pairs.
+    assert steps.max() > 1
+
+
+def test_labels_say_how_many_are_drawn_of_what_is_in_view(page: Page, address: str) -> None:
+    page.add_init_script("""window.written = new Set();
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+            written.add(text);
+            return draw.call(this, text, ...more);
+        };""")
+    figure = heat_map(page, address)
+    texts = page.evaluate("[...written]")
+    assert {"dimension, 140 of 384 drawn, in pairs", "position, 141 of 512 drawn"} <= set(texts)
+    page.evaluate("written.clear()")
+    page.keyboard.press("+")
+    expect(figure.locator(".pa-in-view")).not_to_be_empty()
+    expect(figure.locator(".pa-in-view")).not_to_have_text("Loading the whole table …")
+    counts = [
+        int(count)
+        for text in page.evaluate("[...written]")
+        for count in re.findall(r"dimension, (\d+) of 384 drawn", text)
+    ]
+    assert counts[-1] > 140
+
+
+# Mean of the middle of a heat map, from 0 to 255.
+BRIGHTNESS = """figure => {
+    const canvas = figure.querySelector(".pa-live canvas");
+    const [x, y] = [canvas.width / 4, canvas.height / 4].map(Math.round);
+    const { data } = canvas.getContext("2d").getImageData(x, y, 2 * x, 2 * y);
+    const parts = data.filter((_, index) => index % 4 < 3);
+    return parts.reduce((sum, part) => sum + part, 0) / parts.length;
+}"""
+
+
+def test_a_diverging_map_is_dark_in_the_middle_on_a_dark_page(page: Page, address: str) -> None:
+    """The hues stay: positive is red and negative blue."""
+    figure = heat_map(page, address)
+    assert figure.evaluate(BRIGHTNESS) > 140
+    page.evaluate("document.body.setAttribute('data-md-color-scheme', 'slate')")
+    page.wait_for_timeout(500)
+    assert figure.evaluate(BRIGHTNESS) < 115
+    middle, red, blue = (
+        page.evaluate("([map, share]) => atlas.shade(atlas.colormap(map, true), share)", [map_, at])
+        for map_, at in ((STOPS[DIVERGING], share) for share in (0.5, 0.75, 0.25))
+    )
+    assert max(middle) < 20
+    assert (red[0] > 2 * red[2], blue[2] > 2 * blue[0]) == (True, True)
+    bar = figure.locator(".pa-bar").first
+    assert "invert" in bar.evaluate("bar => getComputedStyle(bar).filter")
 
 
 def test_without_the_file_the_figure_says_so_and_keeps_its_values(page: Page, address: str) -> None:

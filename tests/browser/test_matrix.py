@@ -28,7 +28,7 @@ def test_a_pinned_row_stays_first_and_in_the_address(page: Page, address: str) -
     pin = page.get_by_role("button", name="Pin Llama 2, 7B to the top")
     pin.click()
     expect(pin).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Sort by Half-distance").click()
+    page.get_by_role("button", name="Sort by Half way to its far level").click()
     page.locator(".pa-filter [name=name]").fill("mistral")
     assert names(page) == ["Llama 2, 7B", "Mistral 7B, v0.1"]
     page.goto("about:blank")

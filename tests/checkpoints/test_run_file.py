@@ -20,7 +20,7 @@ ENCODING = RunEncoding(
     scheme="learned",
     form="PositionTable",
     quantity="cosine of two position vectors",
-    metrics=(RunMetric("decay_with_distance.half", "Half-distance", "positions", (None, 2.5)),),
+    metrics=(RunMetric("decay_with_distance.half", "Half way", "positions", (None, 2.5)),),
     kernel=((), (1.0, None, -0.25)),
 )
 MEMBERS = (RunMember(0, "step0", "failed", "step0: no config"), RunMember(10, "step10", "ok"))

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tests.encyclopedia.guests import guests
 from tests.small_site import atlas_of, every_page
 
 PAGE = (ROOT / "templates/pages/expected.md.jinja").read_text(encoding="utf-8")
-[EXAMPLE] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+_, EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 MODELS = {model["id"]: model for model in expected.frozen()}
 SHIPPED = (GUEST.shipped / "models.json").read_bytes()
 MEGABYTES = 1e6
@@ -117,18 +118,21 @@ def test_positions_end_with_the_text() -> None:
     assert [at["position"] for at in short["values"]] == [0, 1, 2, 17, 511, 4095]
     assert [at["position"] for at in longer["values"]][-3:] == [4095, 4096, 131071]
     factor = math.sqrt(1 + math.log(32) / math.log(4096))  # modeling_phi3.py of its repository
-    assert longer["attention_factor"] == pytest.approx(factor)
-    assert short["values"][0]["cos"][0] == pytest.approx(factor)
+    assert factor == 1.1902380714238083
+    assert longer["attention_factor"] == factor
+    assert short["values"][0]["cos"][0] == pytest.approx(factor, abs=1e-8)
 
 
-def theirs(model_id: str, _layer: int, n_tokens: int, position: int) -> Any:
-    """As an engine answers: transformers' own module in single precision."""
+def theirs(config: Json, _rope: Json, n_tokens: int, position: int) -> Any:
+    """As an engine answers that has read a file: transformers' own module in single precision."""
+    from transformers import CONFIG_MAPPING
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
     from transformers.models.phi3.modeling_phi3 import Phi3RotaryEmbedding
 
-    kind = Phi3RotaryEmbedding if "Phi" in model_id else LlamaRotaryEmbedding
+    kind = Phi3RotaryEmbedding if config["model_type"] == "phi3" else LlamaRotaryEmbedding
     places = torch.tensor([[position, n_tokens - 1]])
-    cos, sin = kind(expected_values.config_of(known(model_id)))(torch.zeros(1), places)
+    module = kind(CONFIG_MAPPING[config["model_type"]].from_dict(dict(config)))
+    cos, sin = module(torch.zeros(1), places)
     half = cos.shape[-1] // 2
     return cos[0, 0, :half].tolist(), sin[0, 0, :half].tolist()
 
@@ -159,8 +163,9 @@ def test_the_example_of_the_page_tests_an_engine(
         example["test_cosines_and_sines"](*example["CASES"][1])
 
 
-def test_the_example_has_25_lines() -> None:
+def test_the_code_on_the_page_is_short() -> None:
     assert len(EXAMPLE.splitlines()) <= 25
+    assert len(expected.CHECK.read_text(encoding="utf-8").splitlines()) <= 30
 
 
 @pytest.fixture(scope="module")
@@ -170,12 +175,19 @@ def atlas() -> Atlas:
 
 def test_every_model_has_a_file_and_a_row(atlas: Atlas) -> None:
     files = expected.makers(atlas)
-    sizes = [len(make()) for make in files.values()]
-    assert len(files) == len(MODELS)
+    made = {path: make() for path, make in files.items()}
+    sizes = list(map(len, made.values()))
     assert sum(sizes) < 6 * MEGABYTES
     assert max(sizes) < MEGABYTES / 4
+    listed = json.loads(made.pop(expected.INDEX))
+    assert made.pop(expected.CHECKER) == expected.CHECK.read_bytes()
+    assert len(made) == len(MODELS)
+    assert listed["version"] == max(model["date"] for model in MODELS.values())
+    assert listed["sha256"] == {
+        Path(path).name: sha256(data).hexdigest() for path, data in made.items()
+    }
     [page] = [page for page in every_page(atlas) if page.path == "data/expected.md"]
-    assert [path for path, _ in vars(page.context)["rows"]] == list(files)
+    assert [path for path, _ in vars(page.context)["rows"]] == list(made)
     assert (
         sum(one.made for one in vars(page.context)["agreements"]) == vars(page.context)["rotations"]
     )

@@ -71,7 +71,14 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Rotary, base 25,000.", "transformers takes the base 10,000 in place of rope_theta.",
     ),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
-    "openai/gpt-oss-20b": ("beta_fast 32.0", "truncate false", "3.003 GiB"),
+    "openai/gpt-oss-20b": (
+        "beta_fast 32.0", "truncate false", "3.003 GiB",
+        "one sequence of 131,072 positions of this model takes 6.442 GB 6 GiB in bf16",
+    ),
+    "FacebookAI/roberta-base": (
+        "Configured context 512 positions of 514 rows of its table",
+        "The config counts 514 rows of the position table, of which 512 are positions",
+    ),
     "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
     "Qwen/Qwen2.5-14B-Instruct-1M": ("the way: dual chunk attention",),
 }  # fmt: skip
@@ -100,6 +107,19 @@ def test_a_cache_is_measured_in_the_type_of_the_config_too() -> None:
     own = {"name": "float16", "by": "torch_dtype", "bytes": 2}
     assert next(types(own)) == ("fp16", 2, True)
     assert list(types({**own, "name": "bfloat16"})) == [("bf16", 2, True), ("fp8", 1, False)]
+
+
+def test_a_cache_that_reserves_whole_pages_is_that_of_hf_mem() -> None:
+    """https://github.com/alvarobartt/hf-mem/pull/70: 32 sequences of 8,192 tokens in bf16."""
+    model = known_model("openai/gpt-oss-20b")
+    assert model is not None
+    row = {**published.row(model), "context": 8192, "native": None, "extends": []}
+    whole = {**row, "cache": [{**one, "positions": None} for one in row["cache"]]}
+    for given, gibibytes in ((row, 6.09), (whole, 12.0)):
+        values = dict(published_model._costs(given))[8192]
+        assert 32 * values * 2 / 2**30 == pytest.approx(gibibytes, abs=0.005)
+    assert "12.00 GiB, of which 6.09 GiB are used" in said("openai/gpt-oss-20b")
+    assert "12.00 GiB" not in said("Qwen/Qwen3-8B")
 
 
 def test_costs_are_those_of_the_layers() -> None:

@@ -1,6 +1,7 @@
 """The table of models, against what the authors of each say of its layers."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -71,6 +72,22 @@ def test_rotations_have_the_base_and_the_layers_that_the_authors_say() -> None:
     named = [name for name in EXPECTED if "rotation" in EXPECTED[name]]
     assert len(named) > 100
     assert list(filter(differs, named)) == []
+
+
+def test_lint_gives_windows_the_width_of_the_strip() -> None:
+    """ModernBERT's local_attention of 128 is 64 keys to both sides of the query (arXiv 2412.13663,
+    section 2.1).
+    """
+    told = {
+        name: {int(width.replace(",", "")) for width in re.findall(r"[\d,]*\d", found[1])}
+        for name, row in SHIPPED.items()
+        for note in row["lint"]
+        if (found := re.search(r"(?:windows|chunks) of (.+) positions:", note["text"]))
+    }
+    assert len(told) > 20
+    assert told["answerdotai/ModernBERT-base"] == {129}
+    shown = {name: {limit["keys"] for limit in SHIPPED[name]["limits"]} for name in told}
+    assert [name for name in told if not told[name] <= shown[name]] == []
 
 
 def test_windows_are_those_of_the_authors() -> None:

@@ -16,10 +16,13 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from generator.analyses.whole_table import pairs
 from generator.contracts import Analysis, Label, Results
 from generator.figures import placement
-from generator.figures.panels import panels
-from generator.figures.style import DIVERGING, INK, MUTED, SERIES, STYLE, WIDTH
+from generator.figures.axes_in_words import explain_axes
+from generator.figures.panels import image_panels, panels
+from generator.figures.scene import Panel, PickedPanel
+from generator.figures.style import DIVERGING, INK, MUTED, SEQUENTIAL, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode, parts
 from generator.figures.trails import trail
 from generator.text import LONGEST_NAME
@@ -204,3 +207,48 @@ def test_no_texts_overlap_and_no_legend_data(full: dict[str, Figure]) -> None:
     assert [
         key for key in full if any(box.overlaps(one) for box in extents[key] for one in axes[key])
     ] == []
+
+
+def test_an_axis_in_logarithms_says_so_in_every_figure(full: dict[str, Figure]) -> None:
+    """Inner panels leave their labels to those at the edge."""
+    silent, n_logarithmic = [], 0
+    for key, figure in full.items():
+        explain_axes(figure)
+        for which in ("xaxis", "yaxis"):
+            every = [getattr(axes, which) for axes in figure.axes if axes.axison]
+            scaled = [axis for axis in every if axis.get_scale() != "linear"]
+            labels = [axis.get_label_text() for axis in scaled if axis.get_label_text()]
+            n_logarithmic += len(scaled)
+            if scaled and not (labels and all("log scale" in label for label in labels)):
+                silent.append((key, labels))
+            others = [axis.get_label_text() for axis in every if axis not in scaled]
+            silent += [(key, label) for label in others if "log scale" in label]
+    assert silent == []
+    assert n_logarithmic > 10
+
+
+def test_a_thinned_matrix_says_how_many_rows_and_columns_are_drawn() -> None:
+    panels = [PickedPanel(title, np.ones((500, 300)), together=pairs(300, None)) for title in "ab"]
+    figure = image_panels(panels, (-1, 1), DIVERGING, ("dimension", "position", ""), square=False)
+    explain_axes(figure)
+    assert [axes.get_xlabel() for axes in figure.axes[:2]] == 2 * [
+        "dimension, 140 of 300 drawn, in pairs"
+    ]
+    assert figure.axes[0].get_ylabel() == "position, 141 of 500 drawn"
+    small = [PickedPanel("c", np.ones((5, 4)))]
+    figure = image_panels(small, (-1, 1), DIVERGING, ("dimension", "position", ""), square=False)
+    explain_axes(figure)
+    assert figure.axes[0].get_xlabel() == "dimension"
+
+
+def test_a_diverging_map_has_a_dark_middle_on_a_dark_page() -> None:
+    """Of the picture; that of the page's script is looked at in a browser."""
+
+    def drawn(_: Results, colours: str) -> Figure:
+        labels = ("column", "row", "value")
+        return image_panels([Panel("", np.eye(3))], (-1, 1), colours, labels, square=True)
+
+    for colours, is_turned in ((DIVERGING, True), (SEQUENTIAL, False)):
+        picture = encode(drawn, {}, colours).decode()
+        dark = picture.partition("@media(prefers-color-scheme:dark)")[2].partition("</style>")[0]
+        assert ("image{filter:invert(1)" in dark) is is_turned

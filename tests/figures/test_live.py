@@ -228,6 +228,7 @@ def test_picked_cells_have_the_numbers_of_their_rows_and_columns() -> None:
     panel = PickedPanel("A matrix", np.eye(3), order=np.array([2, 0, 1]))
     cells = cells_of(panel)
     assert cells["at"] == {"rows": [2, 0, 1], "columns": [2, 0, 1]}
+    assert cells["of"] == {"rows": 3, "columns": 3}
     assert "whole" not in cells
 
 

@@ -1,9 +1,13 @@
 """Rows and columns that stand for a large matrix."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
+from generator.analyses.whole_table import pairs
+from generator.encodings import sinusoid_formula
 from generator.numerics.arrays import Floats
 from generator.numerics.picking import picked
 
@@ -51,3 +55,30 @@ def test_a_symmetric_matrix_has_the_same_rows_and_columns() -> None:
     half = np.random.default_rng(0).normal(size=(300, 300))
     rows, columns = picked(half + half.T, 900)
     assert_array_equal(rows, columns)
+
+
+@pytest.mark.parametrize(
+    ("arrangement", "changes"), [("interleaved", 1.0), ("halves", None), ("tensor2tensor", None)]
+)
+def test_whole_pairs_are_picked_so_that_what_alternates_is_seen_to(
+    arrangement: Any, changes: float | None
+) -> None:
+    """Sines and cosines by turns, or one change where they are in halves."""
+    formula = sinusoid_formula(512, 384, arrangement)
+    together = pairs(384, formula)
+    rows, columns = picked(formula.table, 40_000, together)
+    kinds = formula.is_cosine[columns]
+    expected = 1.0 / (kinds.size - 1) if changes is None else changes
+    assert np.mean(np.diff(kinds.astype(int)) != 0) == pytest.approx(expected)
+    assert 30_000 < rows.size * columns.size <= 40_000
+    drawn = formula.frequencies[0, columns]
+    assert_allclose(np.sort(drawn[~kinds]), np.sort(drawn[kinds]))  # Each with its other half.
+
+
+def test_a_pair_with_a_column_that_stands_out_is_picked() -> None:
+    matrix = np.random.default_rng(0).normal(size=(400, 300))
+    matrix[:, [7, 122]] *= 8.0
+    columns = picked(matrix, 1600, pairs(300, None))[1]
+    assert {6, 7, 122, 123} <= set(columns.tolist())
+    assert np.all(columns[1::2] == columns[::2] + 1)
+    assert pairs(301, None) is None

@@ -1,4 +1,4 @@
-"""Scales of kernels and half-distances, against theorems, direct sums and cases by hand."""
+"""Scales of kernels and distances half way, against theorems, direct sums and cases by hand."""
 
 import numpy as np
 import pytest

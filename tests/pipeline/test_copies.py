@@ -12,7 +12,7 @@ import pytest
 from generator.contracts import Outcome
 from generator.pipeline import copies
 from generator.reading import plan
-from generator.site.pictures.badges import badge
+from generator.site.pictures.badges import LABEL, UNKNOWN, badge
 from tests import inline
 from tests.hub_server import Repository, serving
 from tests.support import checkpoint, flowing, save_folder
@@ -91,10 +91,24 @@ def test_an_original_out_of_reach_is_known_by_its_published_config(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
-    [("equal", "equal"), ("cannot be compared", "not compared"), (None, "not compared")],
+    ("given", "said", "colour"),
+    [
+        (("equal",), "equal", "#217a37"),
+        (("different",), "different", "#b3261e"),
+        (("equal as far as both files tell",), "equal as far as told", UNKNOWN),
+        (
+            ("equal as far as both files tell", "Learned table"),
+            "settings equal, learned table not compared",
+            UNKNOWN,
+        ),
+        (("cannot be compared",), "not compared", UNKNOWN),
+        ((None,), "not compared", UNKNOWN),
+    ],
 )
-def test_a_badge_says_its_verdict_in_words(verdict: Any, said: str) -> None:
-    svg = ET.fromstring(badge(verdict))  # noqa: S314 (ours)
+def test_a_badge_says_its_verdict_in_words_and_is_green_where_all_was_compared(
+    given: tuple[Any, ...], said: str, colour: str
+) -> None:
+    svg = ET.fromstring(badge(*given))  # noqa: S314 (ours)
+    assert [each.get("fill") for each in svg if each.tag.endswith("rect")] == [LABEL, colour]
     assert svg[0].text == f"position encoding: {said}"
     assert [each.text for each in svg if each.tag.endswith("text")] == ["position encoding", said]

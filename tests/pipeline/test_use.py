@@ -181,5 +181,10 @@ def test_a_build_that_ends_while_models_are_read_leaves_a_site_without_them(
     assert page.is_file()
     assert not page.with_suffix("").joinpath("use.md").exists()
     assert atlas(tmp_path)["whole"]["use"] is None
+    story = tmp_path / "build/docs/use.md"
+    text = " ".join(story.read_text(encoding="utf-8").split())
+    assert '1 model is being measured: <a href="checkpoints/whole.html">whole</a>.' in text
+    assert "No model of this list was measured. " not in text
     assert "from the store" in run(tmp_path, listed)
     assert page.with_suffix("").joinpath("use.md").exists()
+    assert "being measured" not in story.read_text(encoding="utf-8")

@@ -20,6 +20,7 @@ from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
 from generator.pipeline.drafts import drafted
 from generator.reading.comparison import Side, compared
+from generator.site.pictures.badges import not_compared
 from tests.gguf_files import write
 
 Settings = dict[str, Any]
@@ -230,7 +231,10 @@ def test_one_changed_row_and_a_shifted_table_are_named(tmp_path: Path) -> None:
 def test_a_table_whose_numbers_one_side_lacks_is_equal_as_far_as_both_tell(tmp_path: Path) -> None:
     found = between(config(BERT), weights(tmp_path / "one", BERT, {NAME: TABLE}))
     assert found.verdict == "equal as far as both files tell"
-    assert any("A has no numbers for Learned table" in sentence for sentence in found.untold)
+    assert found.untold == ("A has no numbers for Learned table (encoder).",)
+    assert not_compared(found) == "Learned table"
+    unknown = between(config(LLAMA), config({**LLAMA, "model_type": "nobody"}))
+    assert (unknown.verdict, not_compared(unknown)) == (found.verdict, "")
 
 
 def test_a_part_that_one_side_has_alone_is_named_and_no_difference() -> None:

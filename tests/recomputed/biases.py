@@ -1,6 +1,7 @@
 """Measures of a bias by offset: its values, and the attention that it gives alone."""
 
 import numpy as np
+from scipy.stats import binom
 
 from tests.recomputed import shapes
 from tests.recomputed.published import Array, Encoding, Metrics
@@ -31,7 +32,19 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
         "above": from_median.max(),
         "below": -from_median.min(),
         "near_heads": 100 * np.mean(np.abs(peaks) <= 1),
+        "near_chance": (chance := near_chance(values.T, np.abs(offsets) <= 1)),
+        "near_error": binomial_error(chance, len(values)),
     }
+
+
+def binomial_error(percentage: float, count: int) -> float:
+    return 100 * float(binom.std(count, percentage / 100)) / count
+
+
+def near_chance(biases: Array, near: Array) -> float:
+    """Of all different biases (offsets, heads), the share that a near offset has, in %."""
+    every, of_near = {tuple(bias) for bias in biases}, {tuple(bias) for bias in biases[near]}
+    return 100 * len(of_near) / len(every)
 
 
 def attention_from_the_bias_alone(encoding: Encoding) -> Metrics:

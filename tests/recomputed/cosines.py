@@ -1,6 +1,7 @@
 """Measures of the cosines of a table: of its positions, of its patches, of its dimensions."""
 
 import numpy as np
+from scipy.integrate import quad
 
 from tests.recomputed import shapes
 from tests.recomputed.published import Array, Metrics
@@ -35,6 +36,7 @@ def similarity_by_distance(table: Table) -> Metrics:
         "half": shapes.first_below(profile, 0.5),
         "rise": rises[0] + 1 if len(rises) else None,
         "invariance": shapes.invariance(cosines, shapes.offsets_between(len(cosines))),
+        "invariance_noise": 2 / (np.sum(~np.isnan(np.diagonal(cosines))) + 1),
         "monotonicity": shapes.monotonicity([cosines]),
         "mean": off_diagonal(cosines).mean(),
         "positions": len(cosines),
@@ -46,7 +48,14 @@ def similarity_of_dimensions(table: Table) -> Metrics:
     columns = table.inliers.T
     directions = units(columns[np.any(columns != 0, axis=1)])
     sizes = np.abs(off_diagonal(directions @ directions.T))
-    return {"size": sizes.mean(), "strong": 100 * np.mean(sizes > 0.9)}
+    # A coordinate of a random direction has this density but for a constant.
+    count = len(table.inliers)
+    total, _ = quad(lambda size: (1 - size**2) ** ((count - 3) / 2), 0, 1)
+    return {
+        "size": sizes.mean(),
+        "size_noise": 1 / ((count - 1) * total),
+        "strong": 100 * np.mean(sizes > 0.9),
+    }
 
 
 def similarity_of_patches(table: Table) -> Metrics:

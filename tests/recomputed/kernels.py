@@ -77,6 +77,7 @@ def _of_window(table: Table, window: Array) -> Metrics:
     offsets = np.subtract.outer(down, down) * 2 * window.size + np.subtract.outer(across, across)
     return {
         "half": shapes.half_distance(*shapes.by_distance(lines)),
+        "far": shapes.far_level(*shapes.by_distance(lines)),
         "monotonicity": shapes.monotonicity(lines),
         "invariance": shapes.invariance(vectors @ vectors.T, offsets),
     }
@@ -90,6 +91,10 @@ def _over_windows(kernels: list[Metrics]) -> Metrics:
         metrics[key] = mean(values) if is_stable and len(values) == len(kernels) else None
         if len(kernels) > 1:
             metrics |= {f"{key}_low": min(values), f"{key}_high": max(values)}
+    levels = [kernel["far"] for kernel in kernels]
+    metrics["far"] = mean(levels) if max(levels) - min(levels) <= 0.1 else None
+    if len(kernels) > 1:
+        metrics |= {"far_low": min(levels), "far_high": max(levels)}
     return metrics
 
 
@@ -106,12 +111,17 @@ def of_bias(encoding: Encoding) -> Metrics:
     falling = halves
     if "slopes" in encoding.parameters:  # A straight line, as of ALiBi.
         halves = []
+        noise: Metrics = {}
+    else:
+        noise = {"monotonicity_noise": shapes.by_chance([[head] for head in shaped])}
     is_causal = encoding.parameters["causal"]
     count = len(heads[0])
     return {
+        **noise,
         "positions": count,
         "farthest": count - 1,
         "half": mean(halves),
+        "far": None,
         "monotonicity": mean([shapes.monotonicity([head]) for head in shaped]),
         "invariance": mean(
             [shapes.invariance(head, shapes.offsets_between(count)) for head in shaped]
@@ -122,7 +132,9 @@ def of_bias(encoding: Encoding) -> Metrics:
     }
 
 
-def of_profile(profile: Profile, context: int, window: int = WINDOW) -> Metrics:
+def of_profile(
+    profile: Profile, context: int, window: int = WINDOW, is_cosine: bool = False
+) -> Metrics:
     """Of a kernel that a function of the distance gives."""
     count = min(window, context)
     offsets = shapes.offsets_between(count)
@@ -132,6 +144,7 @@ def of_profile(profile: Profile, context: int, window: int = WINDOW) -> Metrics:
         "positions": count,
         "farthest": count - 1,
         "half": half,
+        "far": shapes.far_level(*shapes.by_distance([kernel])) if is_cosine else None,
         "monotonicity": shapes.monotonicity([kernel]),
         "invariance": shapes.invariance(kernel, offsets),
         **_constant(int(half is None)),
@@ -142,7 +155,7 @@ def of_profile(profile: Profile, context: int, window: int = WINDOW) -> Metrics:
 
 
 def _half_over(profile: Profile, context: int) -> float | None:
-    """Half-distance over a whole context, of a profile whose maximum is at 0."""
+    """Half way to the far level over a whole context, of a profile whose maximum is at 0."""
     total, pairs = 0.0, 0.0
     for distances in _blocks(math.ceil(0.75 * (context - 1)), context, 1 << 14):
         total += float(np.sum((context - distances) * profile(distances)))

@@ -104,7 +104,7 @@ def decay_of_rotation(encoding: Encoding) -> Metrics:
     def profile(distances: Array) -> Array:
         return np.asarray(np.cos(np.multiply.outer(distances, angles)).mean(axis=1))
 
-    return kernels.of_profile(profile, context, window)
+    return kernels.of_profile(profile, context, window, is_cosine=True)
 
 
 def exponential_decay(encoding: Encoding) -> Metrics:

@@ -35,23 +35,34 @@ def seams(table: Table) -> Metrics:
     cosines = np.where(table.is_inlier[:-1] & table.is_inlier[1:], every, np.nan)
     depths = np.array([_depth(cosines, pair) for pair in range(len(cosines))])
     breaks = _breaks(depths)
-    is_seam = [_level(cosines, one)[1] or _divides(table, cosines, one) for one in breaks]
+    kinds = [_kind(table, cosines, one) for one in breaks]
+    changed = [one for one, kind in zip(breaks, kinds, strict=True) if kind != "dips"]
     deepest = breaks[0].deepest if breaks else int(np.nanargmax(depths))
-    steps = [_level(cosines, one)[0] for one, found in zip(breaks, is_seam, strict=True) if found]
     return {
         "typical": float(np.nanmedian(every)),
         "first": every[0],
         "last": every[-1],
-        "seams": is_seam.count(True),
-        "dips": is_seam.count(False),
+        **{kind: kinds.count(kind) for kind in ("seams", "slopes", "dips")},
         "spikes": _spikes(table, every, cosines),
         "at": deepest if depths[deepest] > 1e-9 else None,
         "depth": depths[deepest],
         "contrast": depths[deepest] / _variation(depths)[deepest],
-        "level_step": steps[0] if steps else None,
-        **_strongest([one for one, found in zip(breaks, is_seam, strict=True) if found], cosines),
+        **_by_chance(table.inliers),
+        "level_step": _level(cosines, changed[0])[0] if changed else None,
+        **_strongest(changed, cosines),
         **_norm_step(np.linalg.norm(table.vectors, axis=1)),
     }
+
+
+def _by_chance(inliers: Array) -> Metrics:
+    """The deepest break in each of 16 random orders."""
+    random, deepest = np.random.default_rng(0), []
+    for _ in range(16):
+        vectors = random.permutation(inliers)
+        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = np.sum(units[:-1] * units[1:], axis=1)
+        deepest.append(max(_depth(cosines, pair) for pair in range(len(cosines))))
+    return {"depth_shuffled": np.mean(deepest), "depth_spread": np.std(deepest, ddof=1)}
 
 
 def _strongest(found: list[Break], cosines: Array) -> Metrics:
@@ -122,6 +133,24 @@ def _level(cosines: Array, found: Break) -> tuple[float, bool]:
         return change, False
     varies = max(SCALE * deviation(side[~np.isnan(side)]) for side in (before, after))
     return change, abs(change) > max(0.02, 2 * varies)
+
+
+def _kind(table: Table, cosines: Array, found: Break) -> str:
+    change, is_another = _level(cosines, found)
+    if is_another and _is_gradual(cosines, found, change):
+        return "slopes"
+    return "seams" if is_another or _divides(table, cosines, found) else "dips"
+
+
+def _is_gradual(cosines: Array, found: Break, change: float) -> bool:
+    """Whether two neighbouring pairs at the boundary, or beside it on the more similar side, go
+    from level to level and are a quarter of the change away from both.
+    """
+    before = _median(cosines[max(found.first - LEVEL, 0) : found.first])
+    way = (cosines - before) / change  # 0 at the level before, 1 at that after
+    first, second = (found.first, -1) if change < 0.0 else (found.last, 1)
+    start = first if 0.25 < way[first] < 0.75 else first + second
+    return any(0.25 < way[pair] < way[pair + 1] < 0.75 for pair in (start - 1, start))
 
 
 def _divides(table: Table, cosines: Array, found: Break) -> bool:

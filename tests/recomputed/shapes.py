@@ -1,4 +1,4 @@
-"""Shapes of kernels: profile by distance, half-distance, monotonicity, translation invariance.
+"""Shapes of kernels: profile by distance, half way to the far level, monotonicity, invariance.
 
 They are those of “Decay with distance” and “Similarity by distance”. A kernel is a square matrix,
 NaN where a pair does not count. Where distances are measured along several lines, each line has its
@@ -39,11 +39,16 @@ def first_below(profile: Array, level: float, start: int = 0) -> float | None:
     return None
 
 
-def half_distance(means: Array, counts: Array) -> float | None:
-    """Where a profile falls half-way from its maximum to the level of its last quarter."""
+def far_level(means: Array, counts: Array) -> float:
+    """Mean over all pairs in the last quarter of the distances."""
     far = np.arange(len(means)) >= math.ceil(0.75 * (len(means) - 1))
     far &= counts > 0
-    level = np.average(means[far], weights=counts[far])
+    return float(np.average(means[far], weights=counts[far]))
+
+
+def half_distance(means: Array, counts: Array) -> float | None:
+    """Where a profile falls half-way from its maximum to the level of its last quarter."""
+    level = far_level(means, counts)
     top = int(np.nanargmax(means))
     if means[top] - level <= 1e-9 * np.nanmax(np.abs(means)):
         return None
@@ -61,6 +66,12 @@ def monotonicity(lines: list[Array]) -> float:
                 falling += int(np.sum(fall > 0))
                 steps += int(np.sum(~np.isnan(fall)))
     return 100 * falling / steps
+
+
+def by_chance(heads: list[list[Array]]) -> float:
+    """Half of the steps that change, in per cent, mean over heads; each has lines."""
+    negative = [[-line for line in lines] for lines in heads]
+    return float(np.mean([monotonicity(one) for one in heads + negative]))
 
 
 def invariance(kernel: Array, offsets: Array) -> float | None:

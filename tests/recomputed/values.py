@@ -1,9 +1,12 @@
 """Measures of the values of a table: their size, norms, rank, components and spectrum."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import chi, spearmanr
 
 from tests.recomputed.published import Array, Metrics
 from tests.recomputed.table import Table, unusual
@@ -43,6 +46,7 @@ def vector_norms(table: Table) -> Metrics:
         "longest": norms.max(),
         "shortest": norms.min(),
         "spread": norms.std() / norms.mean(),
+        "spread_noise": chi.std(table.vectors.shape[1]) / chi.mean(table.vectors.shape[1]),
         "spread_within": kept.std() / kept.mean(),
         "positions_out": None if positions is None else len(positions),
         "dimensions_out": None if dimensions is None else len(dimensions),
@@ -78,9 +82,18 @@ def single_dimensions(table: Table) -> Metrics:
     ]
     return {
         "roughness": rms(steps) / rms(table.inliers),
+        "roughness_shuffled": _roughness_of_every_order(table.inliers),
         "drawn": 100 * shares[drawn].sum(),
         "left_out": len(table.outliers),
     }
+
+
+def _roughness_of_every_order(vectors: Array) -> float:
+    """By the steps between all pairs, each of which is as likely as any other."""
+    squares = np.sum(vectors**2, axis=1)
+    steps = squares[:, None] + squares[None, :] - 2 * vectors @ vectors.T
+    count = len(vectors)
+    return float(np.sqrt(steps.sum() / (count * (count - 1)) / squares.mean()))
 
 
 def rank(table: Table) -> Metrics:
@@ -91,10 +104,29 @@ def rank(table: Table) -> Metrics:
         **_ranks(vectors, ""),
         **_ranks(vectors - vectors.mean(axis=0), "centred_"),
         "within_for_90": _needed(within, 0.9),
-        "within_most": min(inliers.shape),
+        "within_most": min(len(inliers) - 1, inliers.shape[1]),
+        "within_noise": _needed_by_noise(*inliers.shape),
         "in_mean": 100 * mean / np.sum(inliers**2),
         "most": min(vectors.shape),
     }
+
+
+def _needed_by_noise(count: int, width: int) -> int:
+    """Marchenko and Pastur's eigenvalues of mean-centred noise, from the largest, up to 90% of the
+    energy.
+    """
+    smaller, larger = sorted((count - 1, width))
+    ratio = smaller / larger
+    least, most = (1 - math.sqrt(ratio)) ** 2, (1 + math.sqrt(ratio)) ** 2
+
+    def density(x: float) -> float:
+        return math.sqrt((most - x) * (x - least)) / (2 * math.pi * ratio * x)
+
+    def above(start: float, power: int) -> float:
+        return float(quad(lambda x: x**power * density(x), start, most, limit=200)[0])
+
+    start = brentq(lambda x: above(x, 1) - 0.9, least, most, xtol=1e-12)
+    return math.ceil(smaller * above(start, 0) - 1e-6)
 
 
 def _ranks(vectors: Array, prefix: str) -> Metrics:
@@ -197,6 +229,14 @@ def positions_and_words(table: Table) -> Metrics:
         "bottom": 100 * energies[-tenth:].sum(),
         "overlap": 100 * np.mean(cosines**2),
         "chance": 100 * tenth / len(energies),
+        "chance_spread": 100 * _spread_of_overlap(tenth, len(energies)),
         "smallest_angle": np.degrees(np.arccos(cosines.max())),
         "tenth": tenth,
     }
+
+
+def _spread_of_overlap(count: int, width: int) -> float:
+    """Of tr(PQ) ÷ count, for projections P and Q on random spaces of ``count`` directions."""
+    left = width - count
+    variance = 2 * (count * left) ** 2 / (width**2 * (width - 1) * (width + 2))
+    return float(math.sqrt(variance)) / count

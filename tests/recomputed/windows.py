@@ -33,10 +33,16 @@ def bias_by_patch_offset(encoding: Encoding) -> Metrics:
         head[rows - 1 : rows + 2, columns - 1 : columns + 2].max() == head.max() for head in heads
     ]
     centred = [head - head.mean() for head in heads]
+    is_near = np.zeros(heads.shape[1:], bool)
+    is_near[max(rows - 1, 0) : rows + 2, max(columns - 1, 0) : columns + 2] = True
     return {
         "spread": np.mean(spreads),
         "widest": max(spreads),
         "near_heads": 100 * np.mean(near),
+        "near_chance": (
+            chance := biases.near_chance(heads.reshape(len(heads), -1).T, is_near.reshape(-1))
+        ),
+        "near_error": biases.binomial_error(chance, len(heads)),
         "left_right": np.mean([_likeness(head, head[:, ::-1]) for head in centred]),
         "up_down": np.mean([_likeness(head, head[::-1]) for head in centred]),
         "beyond": 100 * np.mean([np.mean(np.abs(head) > LIMIT) for head in centred]),
@@ -97,7 +103,9 @@ def decay_with_distance(encoding: Encoding) -> Metrics:
         "positions": len(down),
         "farthest": max(down.max(), across.max()),
         "half": mean(halves),
+        "far": None,
         "monotonicity": mean([shapes.monotonicity(head) for head in along]),
+        "monotonicity_noise": shapes.by_chance(along),
         "invariance": mean([shapes.invariance(head, offsets) for head in shaped]),
         "symmetry": mean([shapes.symmetry(head) for head in shaped]),
         "constant": len(heads) - len(shaped),

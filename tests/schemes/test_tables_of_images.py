@@ -302,7 +302,7 @@ def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
     assert (patches.input, patches.no_input) == (None, "its positions are not word positions")
     assert words.input is not None
     swin = {"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}
-    given = {fact.name: fact.value for fact in facts(resolved(ModelConfig(swin, "test")))}
+    given = {fact.name: fact.value for fact in facts(resolved(ModelConfig(swin, "test")), ())}
     expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6",
                 "Attention heads": "3, 6, 12"}  # fmt: skip
     assert given.items() >= expected.items()
@@ -311,4 +311,4 @@ def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
 @pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])
 def test_an_invalid_list_of_sizes_is_a_row_error(wrong: list[object]) -> None:
     with pytest.raises(RowError, match="num_heads"):
-        facts(resolved(ModelConfig({"num_heads": wrong}, "test")))
+        facts(resolved(ModelConfig({"num_heads": wrong}, "test")), ())

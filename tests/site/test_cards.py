@@ -155,7 +155,7 @@ def test_of_many_values_both_ends_are_shown(atlas: Atlas, monkeypatch: pytest.Mo
     values = {("decay_with_distance", "half"): [float(number) for number in range(1000)]}
     monkeypatch.setattr(cards, "values_of", lambda _: values)
     analysis = next(one for one in atlas.analyses if one.key == "decay_with_distance")
-    card = cards.of_analysis(atlas, analysis, Metric("half", "Half-distance", 1.0))
+    card = cards.of_analysis(atlas, analysis, Metric("half", "Half way", 1.0))
     make: Any = card and card.make
     [content] = make.args
     assert (content.values[0], content.values[-1], len(content.values)) == (

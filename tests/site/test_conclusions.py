@@ -52,6 +52,19 @@ def test_the_closest_two_are_of_different_schemes() -> None:
     )
 
 
+def test_what_formulas_make_equal_is_said_to_be_and_no_finding() -> None:
+    same = np.zeros((8, 8), dtype=bool)
+    same[3, 4] = same[4, 3] = True
+    _, equal, closest, _ = conclusions(named("AAAABBBB"), GROUPED, same)
+    assert equal.startswith(
+        "M3 (A) and M4 (B) are the same cosines: each kernel is the mean cosine"
+    )
+    assert closest == (
+        "Among those that no common formula makes equal, the most similar encodings of different"
+        " schemes are M2 (A) and M4 (B), with a similarity of 52 out of 100."
+    )
+
+
 def test_the_one_whose_nearest_is_farthest_stands_apart() -> None:
     far = between(np.array([0.0, 0.01, 0.02, 0.9, 0.03, 0.04, 0.05]))
     assert conclusions(named("AABBCCC"), far)[-1] == (

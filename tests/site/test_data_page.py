@@ -64,7 +64,7 @@ ALONG = {  # Where positions are in a line.
     **{f"spectrum.{name}": name for name in ("periods", "mean", "quartiles", "control")},
 }
 METRICS = (
-    Metric("half", "Half-distance", 2.5, "positions"),
+    Metric("half", "Distance half way to its far level", 2.5, "positions"),
     Metric("none", "None", None, reason="no word"),
 )
 

@@ -84,7 +84,7 @@ def test_a_use_in_plain_sight_comes_before_a_folded_one() -> None:
 
 
 def test_a_longer_word_wins_over_one_within_it() -> None:
-    assert keys("<p>A half-distance</p>") == ["half-distance"]
+    assert keys("<p>Half way to its far level</p>") == ["half-distance"]
     assert keys("<p>Sine and cosine</p>") == []
 
 

@@ -17,7 +17,14 @@ from generator.contracts import (
     Reading,
     Result,
 )
-from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
+from generator.encodings import (
+    Form,
+    NoEncoding,
+    PositionTable,
+    Rotation,
+    sinusoid,
+    sinusoid_formula,
+)
 from generator.pipeline.evaluate import all_analyses
 from generator.reading.find import all_schemes
 from generator.site.compare.presets import Preset, presets
@@ -82,6 +89,16 @@ def test_two_schemes_with_equal_kernels_are_a_pair() -> None:
     preset = presets(Atlas(outcomes, (), all_schemes()))[0]
     assert (preset.difference, preset.why) == (0.0, "different schemes, similarity 100 out of 100")
     assert [member[0].checkpoint.slug for member in (preset.first, preset.second)] == ["a", "b"]
+
+
+def test_two_that_formulas_make_equal_are_no_pair() -> None:
+    rotation = encoding(Rotation(1e4, 64, 64, 64), "rotary", COMPUTED)
+    waves = encoding(PositionTable(sinusoid_formula(64, 64)), FORMULA, COMPUTED)
+    others = (outcome("b", waves), outcome("c", encoding(table(4))))
+    assert "different schemes" not in titles(outcome("a", rotation), others[0])
+    chosen = presets(Atlas((outcome("a", rotation), *others), (), all_schemes()))
+    assert chosen
+    assert all(slugs_of(preset) != {"a", "b"} for preset in chosen)
 
 
 def test_the_most_different_of_one_scheme_and_those_of_one_model_are_pairs() -> None:

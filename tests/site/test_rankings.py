@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 
 from generator.contracts import (
     Atlas,
+    Chance,
     Encoding,
     Finding,
     Headline,
@@ -92,7 +93,9 @@ def test_an_encoding_that_a_model_has_twice_counts_once() -> None:
     again = replace(reading, encoding=replace(reading.encoding, part="encoder"))
     found = ranking(outcome("A", 3.0), replace(twice, readings=(reading, again)))
     assert found is not None
-    assert (len(found.entries), len(found.compared)) == (3, 2)
+    assert (len(found.entries), len(found.compared)) == (2, 2)
+    assert found.high is not None
+    assert found.high.more == 0
     assert found.sentence == "It spreads over 3 (A) to 9 metres (B)."
 
 
@@ -101,7 +104,7 @@ def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[
     noise = outcome("Noise", 1.0, findings=findings)
     found = ranking(outcome("A", 3.0), outcome("B", 9.0), noise)
     assert found is not None
-    assert [entry.reading.label.title for entry in found.entries] == ["Noise", "A", "B"]
+    assert [entry.reading.label.title for entry in found.entries] == ["A", "B", "Noise"]
     assert found.sentence == "It spreads over 3 (A) to 9 metres (B)."
 
 
@@ -180,11 +183,11 @@ def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> N
     assert flowing(verdict.get_text()).startswith("It spreads over 3 (A)")
     rows = html.select(".pa-dots > li")
     assert [(row.a["href"], row.b.get_text()) for row in rows if row.a and row.b] == [
-        ("checkpoints/noise.html#decoder-learned", "1"),
         ("checkpoints/a.html#decoder-learned", "3"),
         ("checkpoints/b.html#decoder-learned", "9"),
+        ("checkpoints/noise.html#decoder-learned", "1"),
     ]
-    assert [row.get("class") for row in rows] == [["pa-left-out"], None, None]
+    assert [row.get("class") for row in rows] == [None, None, ["pa-left-out"]]
     assert "Hollow dots" in html.get_text()
 
 
@@ -202,3 +205,75 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
         "No encoding here has a value that answers this question."
     )
     assert html.select(".pa-dots") == []
+
+
+def with_chance(name: str, value: float, chance: float, spread: float = 0.1) -> Outcome:
+    """As ``outcome``, with a chance level, and a standard deviation of four values of each."""
+    one = outcome(name, value)
+    [reading] = one.readings
+    metrics = (
+        *reading.results[MEASURE.key].metrics,
+        Metric("chance", "Chance", chance, "metres"),
+        Metric("spread", "Spread", spread, "metres"),
+    )
+    result = replace(reading.results[MEASURE.key], metrics=metrics)
+    return replace(one, readings=(replace(reading, results={MEASURE.key: result}),))
+
+
+BESIDE = replace(
+    MEASURE, answer=replace(SIZE, chance=Chance("chance", 0.0, ("spread", 4), ("spread", 4)))
+)
+BESIDE_CHANCE = (
+    with_chance("A", 5.0, 50.0),
+    with_chance("B", 2.0, 4.0),
+    with_chance("C", 8.0, 32.0, 2.0),
+    with_chance("D", 1.0, 1.01),
+)
+
+
+def test_what_has_a_chance_level_is_ranked_beside_it_and_by_chance_not_at_all() -> None:
+    found = ranking_of(Atlas(BESIDE_CHANCE, (BESIDE,), all_schemes()), BESIDE)
+    assert found is not None
+    assert [entry.reading.label.title for entry in found.entries] == ["A", "C", "B", "D"]
+    assert [entry.counts for entry in found.entries] == [True, True, True, False]
+    assert found.sentence == (
+        "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): these are the ends of 3"
+        " encodings, ranked beside chance; 1 is not told apart from it."
+    )
+
+
+def test_a_row_has_a_tick_for_chance_and_a_bar_for_the_standard_error() -> None:
+    _, shown, *_ = page_kind.pages(Atlas(BESIDE_CHANCE, (BESIDE,), all_schemes()))
+    html = BeautifulSoup(rendered(shown), "html.parser")
+    rows = html.select(".pa-dots > li")
+    assert [row.em.get_text() for row in rows if row.em] == ["10%", "25%", "50%", "–"]
+    assert [row.s["style"] for row in rows if row.s] == [
+        "--x:100.0%", "--x:88.7%", "--x:36.3%", "--x:1.5%",
+    ]  # fmt: skip
+    [plot] = html.select(".pa-dot-plot figcaption")
+    assert "A tick marks the value by chance" in flowing(plot.get_text())
+    assert "Bars are one standard error" in flowing(plot.get_text())
+    assert [bool(row.u) for row in rows] == [True] * 4
+    assert rows[-1].get("class") == ["pa-left-out"]
+
+
+def test_positions_and_patches_are_in_an_order_of_their_own() -> None:
+    measure = replace(MEASURE, key="lengths")
+
+    def of(name: str, value: float, unit: str, modality: Modality) -> Outcome:
+        one = outcome(name, value, modality=modality)
+        [reading] = one.readings
+        result = Result((Metric("size", "Size", value, unit),), findings=(Finding("Ordered."),))
+        return replace(one, readings=(replace(reading, results={"lengths": result}),))
+
+    members = (
+        of("A", 3.0, "positions", "text"),
+        of("B", 9.0, "positions", "text"),
+        of("Patches", 5.0, "patches", "image"),
+    )
+    found = ranking_of(Atlas(members, (measure,), all_schemes()), measure)
+    assert found is not None
+    shown = dot_plot(found)
+    assert shown is not None
+    assert [dot.entry.reading.label.title for dot in shown.first] == ["A", "B", "Patches"]
+    assert found.sentence == "It spreads over 3 (A) to 9 positions (B), among 2 encodings for text."

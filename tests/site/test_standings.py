@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 
 from generator.contracts import (
     Atlas,
+    Chance,
     Encoding,
     Finding,
     Headline,
@@ -84,9 +85,43 @@ def test_an_extreme_value_opens_beside_the_median() -> None:
     first, *others = statements(atlas(SIZES), "a")
     assert first.is_standing
     assert first.finding.text == (
-        f"Its size is 1 m; the median of 5 {LEARNED.plural} here is 10 m."
+        f"Its size is 1 m; the median of 5 models with {LEARNED.plural} for text here is 10 m."
     )
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
+
+
+def test_a_model_has_one_vote_however_many_encodings_it_has() -> None:
+    """The median of its own."""
+    many = atlas({f"m{number}": (float(number),) * 3 for number in range(1, 10)})
+    one = replace(many.outcomes[0], readings=tuple(one.readings[0] for one in many.outcomes))
+    alone = Atlas((one,), MEASURES, all_schemes())
+    for reading_of in one.readings:
+        assert not [found for found in peers_of(alone).statements(reading_of) if found.is_standing]
+    others = atlas({"b": (40.0,) * 3, "c": (50.0,) * 3}).outcomes
+    together = peers_of(Atlas((one, *others), MEASURES, all_schemes()))
+    [first, *_] = together.statements(one.readings[0])
+    assert first.finding.text == (
+        f"Its size is 1 m; the median of 3 models with {LEARNED.plural} for text here is 40 m."
+    )
+
+
+def test_a_value_with_a_chance_level_is_compared_beside_it() -> None:
+    def with_chance(name: str, value: float, chance: float) -> Outcome:
+        metrics = (Metric("size", "Size", value, "m"), Metric("chance", "Chance", chance, "m"))
+        results = [Result(metrics, findings=(Finding("It is ordered."),)), result(5.0), result(5.0)]
+        return Outcome(checkpoint(slug=name), "ok", readings=(reading(name, results),))
+
+    sizes = {"a": (4.0, 80.0), "b": (3.0, 5.0), "c": (3.0, 6.0), "d": (5.0, 10.0), "e": (1.0, 1.01)}
+    outcomes = tuple(with_chance(name, *pair) for name, pair in sizes.items())
+    beside = replace(SIZE, chance=Chance("chance"))
+    measures = (replace(MEASURES[0], headlines=(beside,)), *MEASURES[1:])
+    first, *_ = peers_of(Atlas(outcomes, measures, all_schemes())).statements(
+        outcomes[0].readings[0]
+    )
+    assert first.finding.text == (
+        "Its size is 4 m, 5% of what chance gives (80); the median of 4 models with"
+        f" {LEARNED.plural} for text here is 50%."
+    )
 
 
 def test_values_near_the_median_have_no_place() -> None:

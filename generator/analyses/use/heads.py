@@ -1,5 +1,7 @@
 """Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +10,9 @@ import numpy as np
 from generator.checkpoints.model.running.losses import KNOWN
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
+from generator.errors import NotApplicableError
 from generator.figures.charts import Images
 from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
@@ -28,6 +32,8 @@ KINDS = {"previous": -1, "own": 0, "next": 1}
 SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
+LEAST_SINKS = 1.0  # % of heads, beyond that of random weights
+SINKS = {"sinks": "Attention sinks, random tokens", "sinks_text": "Attention sinks, text"}
 
 
 def compute(stack: RunningStack) -> Result:
@@ -39,20 +45,68 @@ def compute(stack: RunningStack) -> Result:
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
         for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
         to_one_place (n_layers, n_heads), the most attention to the place of a kind; …_random (),
-        the share of heads of a kind with random weights
+        the share of heads of a kind, or of sinks, with random weights
     errors: NotApplicableError
     """
-    measure = _of_images if stack.grid else _of_words
-    found = measure(stack)
+    found = _measured(stack)
     if stack.again is not None:
         return found
-    random = measure(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW))
+    random = _measured(replace(stack.untrained(RANDOM_SEED), n_sequences=FEW))
     by_random = {
         f"{metric.key}_random": np.array(metric.value)
         for metric in random.metrics
-        if metric.key in TITLES
+        if metric.key in {*TITLES, *SINKS} and metric.value is not None
     }
     return replace(found, arrays={**found.arrays, **by_random})
+
+
+def _measured(stack: RunningStack) -> Result:
+    found = (_of_images if stack.grid else _of_words)(stack)
+    sinks = tuple(_sinks(stack))
+    n_read = {metric.key: stack.n_sequences for metric in sinks if metric.value is not None}
+    return replace(found, metrics=(*found.metrics, *sinks), read={**found.read, **n_read})
+
+
+def _sinks(stack: RunningStack) -> Iterator[Metric]:
+    """Attention sinks (Gu et al. 2025, section 3.1) on random tokens and on text: the share of all
+    heads of all texts in % with over ``LARGE`` of attention on the first position, as a mean over
+    all queries; and its standard error over texts.
+    """
+    for key, title in SINKS.items():
+        share, error, reason = None, None, ""
+        if stack.wants(key):
+            try:
+                by_text = 100.0 * _shares_of_sinks(stack, of_text=key == "sinks_text")
+                share, error = by_text.mean(), by_text.std(ddof=1) / np.sqrt(len(by_text))
+            except NotApplicableError as why:
+                reason = str(why)
+            yield Metric(key, title, share, "%", reason)
+            yield Metric(error_key(key), f"Standard error: {title}", error, "%", reason)
+
+
+def _shares_of_sinks(stack: RunningStack, *, of_text: bool) -> Floats:
+    """Of each text, or as many random tokens, the share of heads that are sinks: (n_sequences,).
+
+    Neither begins or ends with a mark, which would be the first position instead.
+
+    errors: NotApplicableError
+    """
+    if not stack.is_causal:
+        raise NotApplicableError("its positions also see later ones")
+    vocabulary = stack.text_vocabulary
+    n, start = stack.length + vocabulary.n_reserved, len(vocabulary.before)
+    framed = (
+        stack.pieces(length=n) if of_text else vocabulary.random(stack.n_sequences, n, stack.seed)
+    )
+    by_layer: defaultdict[int, list[Floats]] = defaultdict(list)
+
+    def note(layer: int, weights: Any) -> None:
+        to_first = weights[..., 0].double().mean(dim=-1)  # (batch, n_heads)
+        by_layer[layer].append((to_first > LARGE).double().mean(dim=1).cpu().numpy())
+
+    for _ in stack.run(framed[:, start : start + stack.length], note):
+        pass
+    return np.asarray(np.mean([np.concatenate(each) for each in by_layer.values()], axis=0))
 
 
 def _of_words(stack: RunningStack) -> Result:
@@ -152,6 +206,7 @@ PLACES = {
     "first": "the first position",
 }
 TITLES = {kind: f"Heads on {place}" for kind, place in PLACES.items()}
+TITLES["first"] += ", by the second or middle half of queries"
 
 
 def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple[Metric, ...]:
@@ -189,9 +244,9 @@ def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which kinds of heads there are, as many as both runs show."""
     n_heads = first.arrays["first"].size
-    found = []
+    found = [*_of_sinks(first, second)]
     for kind in CONFIRMED:
-        if not any(metric.key == kind for metric in first.metrics):
+        if not first.find(kind) or (kind == "first" and first.find("sinks_random")):
             continue
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
         # What the rule of an encoding does with any weights is no finding.
@@ -212,6 +267,24 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
+    """A finding on attention sinks, where both runs show more than random weights do."""
+    least = LEAST_SINKS + (random := float(first.arrays.get("sinks_random", 0.0)))
+    both = [result.find("sinks") for result in (first, second)]
+    if any(found is None or (found.value or 0.0) <= least for found in both):
+        return
+    text, error = first.value("sinks_text"), first.error_of("sinks_text")
+    share = first.value("sinks") or 0.0
+    values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
+    values |= {"text": text, "text_error": None if error is None else error.value}
+    rests_on = [key for key in SINKS if first.value(key) is not None]
+    yield Finding(
+        WORDING("sinks", **values),
+        (*rests_on, *map(error_key, rests_on)),
+        0.3 + 0.5 * share / 100.0,
+    )
+
+
 def _begins_all(result: Result) -> bool:
     """Whether all sequences of tokens that were read begin with the same one."""
     return "ids" in result.arrays and bool(np.ptp(result.arrays["ids"][:, 0]) == 0)
@@ -226,7 +299,7 @@ def mean_profile(result: Result) -> tuple[Array, Array]:
     return result.arrays["offsets"], result.arrays["by_offset"].mean(axis=(0, 1))
 
 
-def sentence(results: Results) -> str:
+def sentence(results: Results, _: int) -> str:
     """The parts with the fewest and the most heads of a kind; "" where one is both."""
     shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
@@ -276,7 +349,7 @@ ANALYSIS = Analysis(
     key="heads",
     after="probe",
     subject="model",
-    units={"previous": "%", "next": "%", "first": "%", "none": "%"},
+    units=dict.fromkeys((*SINKS, "previous", "next", "first", "none"), "%"),
     compute=compute,
     confirmed=confirmed,
     across=FigureSpec(

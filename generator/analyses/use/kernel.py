@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import names_at_ends
@@ -16,6 +17,7 @@ from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import queries
+from generator.numerics.certainty import jackknife, without_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,16 +40,20 @@ def compute(stack: RunningStack) -> Result:
         of words; by_offset_random (), in %, with random weights
     errors: NotApplicableError
     """
-    offsets, mean, spread = _by_offset(stack)
+    offsets, by_text = _by_text(stack)
+    mean, spread = _mean_and_spread(by_text)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
     inputs = stack.text_vocabulary.originals[stack.inputs()]
     arrays = {"ids": inputs, "offsets": offsets, "logits": mean, "spread": spread}
     if stack.again is None:
         random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
-        arrays["by_offset_random"] = np.array(_share(*_by_offset(random)[1:]))
+        arrays["by_offset_random"] = np.array(_share(*_mean_and_spread(_by_text(random)[1])))
+    without = np.array([_share(*_mean_and_spread(rest)) for rest in without_each(by_text)])
+    title = "Variance of the logits by offset"
     metrics = (
-        Metric("by_offset", "Variance of the logits by offset", _share(mean, spread), "%"),
+        Metric("by_offset", title, _share(mean, spread), "%"),
+        Metric(error_key("by_offset"), f"Standard error: {title}", float(jackknife(without)), "%"),
         Metric("range", "Largest range over offsets, of a head", float(np.ptp(mean, axis=1).max())),
         Metric("spread", "Spread over tokens", float(np.sqrt((spread**2).mean()))),
         Metric("near", "Heads that peak within one position", near, "%"),
@@ -55,9 +61,9 @@ def compute(stack: RunningStack) -> Result:
     return Result(metrics, arrays, read={metric.key: len(inputs) for metric in metrics})
 
 
-def _by_offset(stack: RunningStack) -> tuple[Array, Floats, Floats]:
-    """Offsets (n_offsets,), and mean and standard deviation of the logits of each head there:
-    (n_heads, n_offsets).
+def _by_text(stack: RunningStack) -> tuple[Array, Floats]:
+    """Offsets (n_offsets,), and the logits of each head there: (n_texts, n_queries, n_heads,
+    n_offsets).
     """
     offsets, places = _places(stack)
     rows: list[Floats] = []
@@ -68,8 +74,13 @@ def _by_offset(stack: RunningStack) -> tuple[Array, Floats, Floats]:
 
     for _ in stack.run(stack.inputs(), note):
         pass
-    logits = np.concatenate(rows)  # (n_rows, n_heads, n_offsets)
-    return offsets, logits.mean(axis=0), logits.std(axis=0, ddof=1)
+    return offsets, np.concatenate(rows)
+
+
+def _mean_and_spread(by_text: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of logits over texts and queries: (n_heads, n_offsets) each."""
+    logits = by_text.reshape(-1, *by_text.shape[2:])
+    return logits.mean(axis=0), logits.std(axis=0, ddof=1)
 
 
 def _share(mean: Floats, spread: Floats) -> float:
@@ -92,7 +103,7 @@ def _places(stack: RunningStack) -> tuple[Array, tuple[Array, Array]]:
 
 
 def _logits(weights: object, of_query: Array, of_key: Array) -> Floats:
-    """Differences from the mean of a row: (n_texts · n_queries, n_heads, n_offsets).
+    """Differences from the mean of a row: (n_texts, n_queries, n_heads, n_offsets).
 
     errors: NotApplicableError where a row gives no weight at all to a key
     """
@@ -101,7 +112,7 @@ def _logits(weights: object, of_query: Array, of_key: Array) -> Floats:
         raise NotApplicableError("its first layer does not attend to all keys")
     logits = np.log(values)
     logits -= logits.mean(axis=-1, keepdims=True)
-    return np.asarray(np.moveaxis(logits, 1, 2).reshape(-1, values.shape[1], values.shape[3]))
+    return np.asarray(np.moveaxis(logits, 1, 2))
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
@@ -111,7 +122,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     random = float(first.arrays["by_offset_random"])
     if min(shares) < LEAST + random:
         return ()
-    return (Finding(WORDING("explains", share=shares[0], random=random), ("by_offset",), 0.3),)
+    error = first.value(error_key("by_offset")) or 0.0
+    text = WORDING("explains", share=shares[0], error=error, random=random)
+    return (Finding(text, ("by_offset", error_key("by_offset")), 0.3),)
 
 
 def draw(results: Results) -> "Figure":

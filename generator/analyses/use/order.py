@@ -1,13 +1,15 @@
 """What the order of words is worth to a model that predicts them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.running.losses import (
     KNOWN,
-    Rise,
     check_predicts,
     losses,
     rise,
@@ -15,19 +17,22 @@ from generator.checkpoints.model.running.losses import (
 )
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.scene import Line, add
 from generator.numerics.arrays import Array, Floats
+from generator.numerics.certainty import quotient_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORDING = Wording("analyses/order.md.jinja")
 BLOCKS = (1, 2, 4, 8, 16)  # words
-# %: what half of a text is worth, and what is clearly more than that
-ALL, MORE = 100.0, 105.0
+ALL = 100.0  # %: what half of a text is worth
+CERTAIN = 2.0  # Standard errors from 0, and above all of it, from which a sentence says so.
+NO_WORTH = "the value of the first half is within three standard errors of 0"
 FEWEST_BLOCKS = 3  # of the largest, in half of a text
 
 
@@ -35,8 +40,9 @@ def compute(stack: RunningStack) -> Result:
     """Loss on the second half of texts behind a first half whose words are shuffled in blocks.
 
     Of what a first half is worth, as against that of another text, this is what its order is worth.
-    arrays: ids (n_sequences, length), int, the tokens that were read; blocks (5,), int; shares
-        (5,), in %; rises, errors (6,), in nats, of each block size and then of a foreign first half
+    arrays: ids (n_sequences, length), int, the tokens that were read; blocks (5,), int; shares,
+        share_errors (5,), in %; rises, errors (6,), in nats, of each block size and then of a
+        foreign first half; by_sequence (6, n_sequences), those rises of single sequences
     errors: NotApplicableError
     """
     check_predicts(stack)
@@ -55,10 +61,18 @@ def compute(stack: RunningStack) -> Result:
         read = np.hstack([read, [losses(stack, given[batch]) for given in tasks]])
         if batch.stop >= FEWEST and _is_known(read):
             break
-    rises = [rise(changed - read[0]) for changed in read[1:]]
-    *by_block, foreign = rises
+    return _result(texts, sizes, read[1:] - read[0])
+
+
+def _result(texts: Array, sizes: list[int], rises: Floats) -> Result:
+    """rises: (n_sizes + 1, n_sequences), in nats, the last those behind another text"""
+    *by_block, foreign = found = [rise(each) for each in rises]
+    known = rises[:, ~np.isnan(rises).any(axis=0)]
+    shares = np.array([100.0 * each.mean / foreign.mean for each in by_block])
+    errors = np.array([100.0 * quotient_error(each, known[-1]) for each in known[:-1]])
+    reason = "" if foreign.mean > 0.0 and foreign.is_certain else NO_WORTH
     metrics = (
-        *(_share(size, found, foreign) for size, found in zip(sizes, by_block, strict=True)),
+        *chain.from_iterable(map(partial(_share, reason), sizes, shares, errors)),
         Metric("worth", "Value of the first half", foreign.mean, "nats"),
         Metric("error", "Standard error of this value", foreign.error, "nats"),
     )
@@ -67,9 +81,11 @@ def compute(stack: RunningStack) -> Result:
         arrays={
             "ids": texts[: foreign.n_sequences],
             "blocks": np.array(sizes),
-            "shares": np.array([100.0 * found.mean / foreign.mean for found in by_block]),
-            "rises": np.array([found.mean for found in rises]),
-            "errors": np.array([found.error for found in rises]),
+            "shares": shares,
+            "share_errors": errors,
+            "rises": np.array([each.mean for each in found]),
+            "errors": np.array([each.error for each in found]),
+            "by_sequence": rises,
         },
         read={metric.key: foreign.n_sequences for metric in metrics},
     )
@@ -106,45 +122,62 @@ def _key(size: int) -> str:
     return f"share_{size}"
 
 
-def _share(size: int, found: Rise, foreign: Rise) -> Metric:
-    title = (
-        f"Value lost, blocks of {size} shuffled" if size > 1 else "Value lost, all tokens shuffled"
-    )
-    key = _key(size)
-    if foreign.mean <= 0.0 or not foreign.is_certain:
-        reason = "the value of the first half is within three standard errors of 0"
-        return Metric(key, title, None, "%", reason)
-    return Metric(key, title, 100.0 * found.mean / foreign.mean, "%")
+def _share(reason: str, size: int, share: float, error: float) -> Iterator[Metric]:
+    """A share in %, and its standard error. reason: why it is not defined, "" where it is"""
+    which = f"blocks of {size} shuffled" if size > 1 else "all tokens shuffled"
+    for key, title, value in (
+        (_key(size), f"Value lost, {which}", share),
+        (error_key(_key(size)), f"Standard error of the value lost, {which}", error),
+    ):
+        yield Metric(key, title, None if reason else value, "%", reason)
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """What the order of tokens is worth, where both runs say so."""
-    shares = [result.value("share_1") for result in (first, second)]
-    if any(share is None for share in shares):
+    both = [_lost(result) for result in (first, second)]
+    share, error = both[0]
+    if share is None or not all(known and known > CERTAIN * by for known, by in both):
         return ()
-    least = min(share or 0.0 for share in shares)
-    kind = "is_worse" if least >= MORE else "loses_all" if least >= ALL else "loses"
-    values = {} if kind == "loses_all" else {"share": least}
-    return (Finding(WORDING(kind, **values), ("share_1", "worth"), 0.5),)
+    is_worse = all(map(_is_worse, both))
+    text = WORDING("loses", share=share, error=error, is_worse=is_worse)
+    return (Finding(text, ("share_1", error_key("share_1"), "worth"), 0.5),)
 
 
-def sentence(results: Results) -> str:
+def _lost(result: Result) -> tuple[float | None, float]:
+    """What is lost without order, in %, and its standard error."""
+    return result.value("share_1"), result.value(error_key("share_1")) or 0.0
+
+
+def _is_worse(lost: tuple[float | None, float]) -> bool:
+    """Whether a shuffled half is worth less than another text, by ``CERTAIN`` standard errors."""
+    share, error = lost
+    return share is not None and share - ALL >= CERTAIN * error
+
+
+def sentence(results: Results, n_models: int) -> str:
     """What the order of tokens is worth in all models."""
-    shares = [share for result in results.values() if (share := result.value("share_1"))]
-    if not shares:
+    known = {label.title: _lost(result) for label, result in results.items() if _lost(result)[0]}
+    if not known:
         return ""
-    low, high = min(shares), max(shares)
-    if low >= ALL and high < MORE:
-        return WORDING("all_lose_all")
-    return WORDING("all_lose", low=low, high=high, is_worse=high >= MORE)
+    by_share = sorted(known, key=lambda title: known[title][0] or 0.0)
+    return WORDING(
+        "all_lose",
+        ends=[(title, *known[title]) for title in dict.fromkeys((by_share[0], by_share[-1]))],
+        n_models=n_models if len(results) == 1 else 0,
+        is_worse=all(map(_is_worse, known.values())),
+    )
 
 
 def draw(results: Results) -> "Figure":
     """What is lost, by the size of the blocks that are shuffled."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
+        arrays = result.arrays
+        ends = zip(*(arrays["shares"] + by * arrays["share_errors"] for by in (-1, 1)), strict=True)
+        for size, pair in zip(arrays["blocks"], ends, strict=True):
+            add(axes, Line([size] * 2, pair, colour=label.colour, width=1.0, is_aside=True))
         style: dict[str, Any] = {"colour": label.colour, "dash": dash, "name": label.title}
-        add(axes, Line(result.arrays["blocks"], result.arrays["shares"], marker="o", **style))
+        add(axes, Line(arrays["blocks"], arrays["shares"], marker="o", **style))
     logarithmic(axes, "x")
     axes.set_xticks(list(BLOCKS), [str(size) for size in BLOCKS])
     axes.minorticks_off()
@@ -159,7 +192,11 @@ FIGURE = FigureSpec(
     "blocks",
     WORDING.figure("blocks"),
     draw=draw,
-    python='plt.semilogx(arrays["order.blocks"], arrays["order.shares"], "o-")',
+    python=(
+        'shares, errors = arrays["order.shares"], arrays["order.share_errors"]\n'
+        'plt.errorbar(arrays["order.blocks"], shares, yerr=errors, fmt="o-")\n'
+        'plt.xscale("log")'
+    ),
 )
 ANALYSIS = Analysis(
     key="order",

@@ -1,6 +1,7 @@
 """Which pairs of a rotation a model puts its content in, and what it loses without some."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from generator.checkpoints.model.running.losses import (
 from generator.checkpoints.model.running.rotated import heads_watched, pairs, wavelengths, without
 from generator.checkpoints.model.running.stack import RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
+from generator.numerics.certainty import jackknife, without_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
 WORDING = Wording("analyses/pairs.md.jinja")
 LENGTH = 512  # tokens
 SEQUENCES = 4
+TITLES = {
+    "share_fastest_quarter": "Share of |q||k| in the fastest quarter",
+    "share_slowest_quarter": "Share of |q||k| in the slowest quarter",
+    "highest_share": "Largest share of one pair in a head",
+}
 QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
 MOST_TOKENS = 1024  # of one text, in which a pair is to turn once
 MOST_READ = 8192  # tokens of all texts together
@@ -43,27 +51,14 @@ def compute(stack: RunningStack) -> Result:
     """
     paired, turns = pairs(stack), wavelengths(stack)
     texts = stack.pieces(SEQUENCES, min(LENGTH, stack.longest))
-    shares = _shares(stack, texts, paired)
+    by_text = _norms(stack, texts, paired)
+    shares = _shares(by_text)
+    without = np.stack([_shares(rest) for rest in without_each(by_text)])
     quarters = np.array_split(np.arange(len(paired)), 4)
-    fastest, slowest = (
-        shares[:, :, part].sum(axis=2).mean() for part in (quarters[0], quarters[3])
-    )
     metrics = [
-        Metric(
-            "share_fastest_quarter",
-            "Share of |q||k| in the fastest quarter",
-            100.0 * float(fastest),
-            "%",
-        ),
-        Metric(
-            "share_slowest_quarter",
-            "Share of |q||k| in the slowest quarter",
-            100.0 * float(slowest),
-            "%",
-        ),
-        Metric(
-            "highest_share", "Largest share of one pair in a head", 100.0 * float(shares.max()), "%"
-        ),
+        *_share("share_fastest_quarter", _of_pairs(quarters[0], shares, without)),
+        *_share("share_slowest_quarter", _of_pairs(quarters[3], shares, without)),
+        *_share("highest_share", _of_cell(int(shares.argmax()), shares, without)),
         Metric(
             "highest_pair",
             "Pair with that share (0: the fastest)",
@@ -84,24 +79,50 @@ def compute(stack: RunningStack) -> Result:
     return Result(tuple(metrics), {"ids": texts, "wavelengths": turns, "shares": shares}, read=read)
 
 
-def _shares(stack: RunningStack, texts: Array, paired: Array) -> Floats:
-    """(n_layers, n_heads, n_pairs), each head's sum 1."""
-    sums: defaultdict[int, list[Any]] = defaultdict(lambda: [0.0, 0.0])
+def _share(key: str, found: tuple[float, Floats]) -> Iterator[Metric]:
+    """A share of |q||k| in %, and its standard error, from those without each text."""
+    share, without = found
+    yield Metric(key, TITLES[key], 100.0 * share, "%")
+    error = 100.0 * float(jackknife(without))
+    yield Metric(error_key(key), f"Standard error: {TITLES[key]}", error, "%")
+
+
+def _of_pairs(chosen: Array, shares: Floats, without: Floats) -> tuple[float, Floats]:
+    """The share of some pairs, a mean over heads, and that without each text."""
+    of_all, by_text = (each[..., chosen].sum(axis=-1) for each in (shares, without))
+    return float(of_all.mean()), by_text.mean(axis=(1, 2))
+
+
+def _of_cell(place: int, shares: Floats, without: Floats) -> tuple[float, Floats]:
+    """The share at one place of all heads and pairs, and that without each text."""
+    return float(shares.flat[place]), without.reshape(len(without), -1)[:, place]
+
+
+def _norms(stack: RunningStack, texts: Array, paired: Array) -> Floats:
+    """Sums over tokens of |q|, then |k| of each pair, where heads share keys for each of these:
+    (n_texts, n_layers, 2, n_heads, n_pairs).
+    """
+    sums: defaultdict[int, list[Floats]] = defaultdict(list)
 
     def note(layer: int, query: Any, key: Any) -> None:
-        for place, values in enumerate((query, key)):
-            both = values.double()[..., paired.reshape(-1)].unflatten(-1, (-1, 2))
-            sums[layer][place] += both.norm(dim=-1).sum(dim=(0, 2)).cpu().numpy()
+        norms = [
+            values.double()[..., paired.reshape(-1)].unflatten(-1, (-1, 2)).norm(dim=-1)
+            for values in (query, key)
+        ]
+        of_query, of_key = (each.sum(dim=(0, 2)).cpu().numpy() for each in norms)
+        of_key = np.repeat(of_key, len(of_query) // len(of_key), axis=0)
+        sums[layer].append(np.stack([of_query, of_key]))
 
     with heads_watched(stack, note):
         for _ in stack.run(texts, batch=1):
             pass
-    products = []
-    for layer in sorted(sums):
-        query, key = sums[layer]
-        products.append(query * np.repeat(key, len(query) // len(key), axis=0))
-    by_layer = np.stack(products)
-    return np.asarray(by_layer / by_layer.sum(axis=2, keepdims=True))
+    return np.stack([sums[layer] for layer in sorted(sums)], axis=1)
+
+
+def _shares(by_text: Floats) -> Floats:
+    """(n_layers, n_heads, n_pairs), each head's sum 1, of what ``_norms`` gives."""
+    products = by_text.sum(axis=0).prod(axis=1)
+    return np.asarray(products / products.sum(axis=2, keepdims=True))
 
 
 def _without(stack: RunningStack, quarter: Array, turns: Floats) -> Rise:
@@ -136,8 +157,14 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     wavelength = None
     if pair is not None and pair == second.value("highest_pair"):
         wavelength = float(first.arrays["wavelengths"][int(pair)])
-    text = WORDING("stands_out", n_pairs=n_pairs, wavelength=wavelength, share=min(shares))
-    return (Finding(text, ("highest_share", "highest_pair"), 0.5),)
+    text = WORDING(
+        "stands_out",
+        n_pairs=n_pairs,
+        wavelength=wavelength,
+        share=shares[0],
+        error=first.value(error_key("highest_share")) or 0.0,
+    )
+    return (Finding(text, ("highest_share", error_key("highest_share"), "highest_pair"), 0.5),)
 
 
 def draw(results: Results) -> "Figure":

@@ -133,7 +133,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDING("equal", low=off, high=off, before=first.value("as_is")),
+                WORDING("equal", rise=off, before=first.value("as_is")),
                 ("off", "as_is"),
                 0.6,
             )
@@ -159,14 +159,18 @@ def _certain(first: Result, second: Result, key: str) -> float | None:
     return float(first.arrays["rises"][place])
 
 
-def sentence(results: Results) -> str:
+def sentence(results: Results, n_models: int) -> str:
     """What models lose without positions."""
-    losses_off = [
-        value for result in results.values() if (value := _certain(result, result, "off"))
-    ]
-    if not losses_off:
+    known = {
+        label.title: value
+        for label, result in results.items()
+        if (value := _certain(result, result, "off"))
+    }
+    if not known:
         return ""
-    return WORDING("equal", low=min(losses_off), high=max(losses_off), before=None)
+    by_rise = sorted(known, key=known.__getitem__)
+    ends = [(title, known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
+    return WORDING("all_equal", ends=ends, n_models=n_models if len(results) == 1 else 0)
 
 
 def draw(results: Results) -> "Figure":

@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import hidden, legend_below, with_line_styles
@@ -36,9 +37,9 @@ def compute(stack: RunningStack) -> Result:
     a model has no text here; and the same of the model with random weights. A second time, the
     probes of the first read other sequences.
 
-    arrays: ids (n_sequences, length), int, the tokens that were read; r2, error, share (n_layers +
-        1,) each: of the input of the first layer, then of the output of each; r2_random (n_layers +
-        1,); text (), bool, whether a text was read, and no random words
+    arrays: ids (n_sequences, length), int, the tokens that were read; r2, r2_errors, error, share
+        (n_layers + 1,) each: of the input of the first layer, then of the output of each; r2_random
+        (n_layers + 1,); text (), bool, whether a text was read, and no random words
     derived: means, weights (n_layers + 1, d_model), of the probes; others (n_sequences, length),
         int, for the second time
     errors: NotApplicableError
@@ -51,17 +52,19 @@ def compute(stack: RunningStack) -> Result:
         known = stack.again.derived
         pairs = zip(known["means"], known["weights"], strict=True)
         probes = [Probe(*pair, positions - positions.mean()) for pair in pairs]
-        r2, _ = _tried(replace(stack, n_sequences=FEWEST), probes, known["others"], positions)
-        return Result(_metrics(r2, positions), {"r2": r2})
+        missed = _tried(replace(stack, n_sequences=FEWEST), probes, known["others"], positions)
+        return Result(_metrics(missed, positions), {"r2": 1.0 - missed.mean(axis=1)})
     n_fit = _n_fit(stack, len(positions))
     inputs, remarks = _inputs(stack, n_fit + stack.n_sequences + FEWEST)
     parts = inputs[:n_fit], inputs[n_fit:-FEWEST]
     probes, shares = _fitted(stack, parts[0], positions)
-    r2, n_tried = _tried(stack, probes, parts[1], positions)
+    missed = _tried(stack, probes, parts[1], positions)
+    r2, n_tried = 1.0 - missed.mean(axis=1), missed.shape[1]
     untrained = stack.untrained(RANDOM_SEED)
-    random, _ = _tried(untrained, _fitted(untrained, parts[0], positions)[0], parts[1], positions)
+    of_random = _fitted(untrained, parts[0], positions)[0]
+    random = 1.0 - _tried(untrained, of_random, parts[1], positions).mean(axis=1)
     metrics = (
-        *_metrics(r2, positions),
+        *_metrics(missed, positions),
         Metric(RANDOM, "Highest R², random weights", float(random.max())),
         Metric("r2_random_last", "R² after the last layer, random weights", float(random[-1])),
         Metric("share_input", "Variance of the states by position, input", 100.0 * shares[0], "%"),
@@ -74,6 +77,7 @@ def compute(stack: RunningStack) -> Result:
         {
             "ids": inputs[: n_fit + n_tried],
             "r2": r2,
+            "r2_errors": _standard_errors(missed),
             "error": _errors(r2, positions),
             "share": np.array(shares),
             RANDOM: random,
@@ -122,21 +126,23 @@ def _fitted(
     return [probe(of_layer) for of_layer in sums], [share_of_position(each) for each in sums]
 
 
-def _tried(
-    stack: RunningStack, probes: Sequence[Probe], inputs: Array, positions: Array
-) -> tuple[Floats, int]:
-    """R² of each layer on sequences that no fit has seen, as many as it takes to know, and their
-    number.
+def _tried(stack: RunningStack, probes: Sequence[Probe], inputs: Array, positions: Array) -> Floats:
+    """The share of the variance that probes miss of each of as many sequences as it takes to know,
+    which no fit has seen: (n_layers + 1, n_sequences).
     """
-    missed = np.zeros((len(probes), 0))  # Share of the variance, by layer and sequence.
+    missed = np.zeros((len(probes), 0))
     for batch in stack.batches():
         (read,) = stack.run(inputs[batch])
         pairs = zip(probes, read.states, strict=True)
         missed = np.hstack([missed, [each.missed(state[:, positions]) for each, state in pairs]])
-        errors = missed.std(axis=1, ddof=1) / np.sqrt(missed.shape[1])
-        if batch.stop >= FEWEST and errors.max() < KNOWN:
+        if batch.stop >= FEWEST and _standard_errors(missed).max() < KNOWN:
             break
-    return 1.0 - missed.mean(axis=1), missed.shape[1]
+    return missed
+
+
+def _standard_errors(missed: Floats) -> Floats:
+    """Standard errors of R² over sequences: (n_layers + 1,)."""
+    return np.asarray(missed.std(axis=1, ddof=1) / np.sqrt(missed.shape[1]))
 
 
 def _errors(r2: Floats, positions: Array) -> Floats:
@@ -144,14 +150,23 @@ def _errors(r2: Floats, positions: Array) -> Floats:
     return np.asarray(np.sqrt((1.0 - r2) * positions.var()))
 
 
-def _metrics(r2: Floats, positions: Array) -> tuple[Metric, ...]:
+def _metrics(missed: Floats, positions: Array) -> tuple[Metric, ...]:
+    """missed: (n_layers + 1, n_sequences)"""
+    r2 = 1.0 - missed.mean(axis=1)
     best = int(r2.argmax())
-    errors = _errors(r2, positions)
+    errors, uncertain = _errors(r2, positions), _standard_errors(missed)
+    of_r2 = (
+        ("r2_highest", "Highest R² of the position", best),
+        ("r2_input", "R² at the input", 0),
+        ("r2_last", "R² after the last layer", -1),
+    )
     return (
-        Metric("r2_highest", "Highest R² of the position", r2[best]),
+        *(Metric(key, title, r2[layer]) for key, title, layer in of_r2),
         Metric("layer_highest", "Layers before the highest R²", float(best)),
-        Metric("r2_input", "R² at the input", r2[0]),
-        Metric("r2_last", "R² after the last layer", r2[-1]),
+        *(
+            Metric(error_key(key), f"Standard error: {title}", uncertain[layer])
+            for key, title, layer in of_r2
+        ),
         Metric("error_input", "RMS error at the input", errors[0], "positions"),
         Metric("error_last", "RMS error after the last layer", errors[-1], "positions"),
     )
@@ -162,12 +177,16 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     both, random = (first, second), first.arrays[RANDOM]
     known, highest, last, layer = _of(first)
     if all(_fades(result, random) for result in both):
-        text = WORDING("fades", at_input=known, at_end=last, random=float(random[-1]))
-        return (Finding(text, ("r2_input", "r2_last", "r2_random_last"), 0.6),)
+        error = first.value(error_key("r2_last"))
+        text = WORDING("fades", at_input=known, at_end=last, error=error, random=float(random[-1]))
+        of_end = ("r2_last", error_key("r2_last"), "r2_random_last")
+        return (Finding(text, ("r2_input", *of_end), 0.6),)
     if all(_is_built_up(result, random) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
-        text = WORDING("built_up", layer=place, highest=highest, random=float(random.max()))
-        return (Finding(text, ("r2_input", "r2_highest", "layer_highest", "r2_random"), 0.65),)
+        values = {"highest": highest, "error": first.value(error_key("r2_highest"))}
+        text = WORDING("built_up", layer=place, **values, random=float(random.max()))
+        rests_on = ("r2_input", "r2_highest", error_key("r2_highest"), "layer_highest", "r2_random")
+        return (Finding(text, rests_on, 0.65),)
     return ()
 
 
@@ -201,7 +220,7 @@ def by_depth(result: Result) -> tuple[Array, Array]:
     return np.linspace(0.0, 1.0, r2.size), r2
 
 
-def sentence(results: Results) -> str:
+def sentence(results: Results, _: int) -> str:
     """How many parts hold the position at the input, and at the end."""
     held = sum(_of(result)[0] > HELD for result in results.values())
     fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())

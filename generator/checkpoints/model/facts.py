@@ -1,9 +1,10 @@
 """The box of facts on the page of a checkpoint, from config.json."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from generator.contracts import Fact, ModelConfig, Resolved
+from generator.contracts import Encoding, Fact, ModelConfig, Resolved, usable_length
 from generator.contracts.model_config import SIZES, Size
+from generator.encodings import Form
 
 TITLES: Mapping[Size, str] = {
     "d_model": "Hidden size",
@@ -18,9 +19,9 @@ STAGES = "depths"  # Layers of each stage, in configs of models whose stages dif
 OF_FIRST_STAGE = "embed_dim"
 
 
-def facts(resolved: Resolved) -> tuple[Fact, ...]:
+def facts(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> tuple[Fact, ...]:
     """The model family, and every size in the config, as its config class understands it; a context
-    only where config.json gives one.
+    only where config.json gives one, as far as the tables among the ``encodings`` go.
 
     errors: RowError when a size is not a whole number from 1 to 2^31
     """
@@ -32,8 +33,19 @@ def facts(resolved: Resolved) -> tuple[Fact, ...]:
     ]
     return (
         Fact("Family", given.family),
-        *(Fact(title, value) for title, value in sizes if value is not None),
+        *(
+            Fact(title, _usable(title, value, encodings))
+            for title, value in sizes
+            if value is not None
+        ),
     )
+
+
+def _usable(title: str, value: int | str, encodings: Iterable[Encoding[Form]]) -> int | str:
+    """The value of a size; of the context, the positions that a text may have."""
+    is_context = title == TITLES["n_positions"] and isinstance(value, int)
+    length = usable_length(int(value), encodings) if is_context else None
+    return value if length is None else length
 
 
 def _by_stage(config: ModelConfig, name: Size) -> str | None:

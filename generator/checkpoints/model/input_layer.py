@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
+from itertools import takewhile
 from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
@@ -129,7 +131,7 @@ def _subject(
     if encoding is not first:
         return Subject(encoding, no_input=f"the sentence is shown under “{first.part}”")
     try:
-        layer = read(files, checkpoint)
+        layer = read(files, checkpoint, encoding.provenance.tensor or "")
         if isinstance(encoding.form, PositionTable) and encoding.provenance.tensor is not None:
             _check_width(
                 files, encoding.provenance.tensor, encoding.form.shape[1:], layer.word_tensor
@@ -139,18 +141,19 @@ def _subject(
         return Subject(encoding, no_input=str(error))
 
 
-def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
+def read(files: Files, checkpoint: Checkpoint, beside: str = "") -> InputLayer:
     """The input for the sentence of a checkpoint and for its words in reverse order.
 
+    beside: a tensor of the same side, of a model that has two
     errors: NotApplicableError without weights, word table or tokenizer; RowError for an invalid
         tokenizer.json
     """
-    name = word_tensor(files)
+    name = _ending(files, WORD_TENSORS, beside)
     if name is None:
         raise NotApplicableError(_no_word_table(files))
     forward, backward, notes = _sentences(files, checkpoint)
     sentence = _rows(files, name, forward)
-    _check_added(files, name)
+    _check_added(files, name, beside)
     if _ending(files, MAPPED):
         notes += (NOTES("mapped"),)
     types, family = _ending(files, TYPE_TENSORS), files.config.family
@@ -160,7 +163,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         reversed=_rows(files, name, backward),
         word_tensor=name,
         token_type=None if types is None else frozen(files.rows(types, [0])[0]),
-        norm=_norm(files),
+        norm=_norm(files, beside),
         word_scale=math.sqrt(files.tensors[name].shape[1]) if is_scaled else 1.0,
         own=own_layer(files, name, forward.ids),
         modules=embedding_modules(files, name),
@@ -270,13 +273,13 @@ def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
     )
 
 
-def _check_added(files: Files, words: str) -> None:
+def _check_added(files: Files, words: str, beside: str) -> None:
     """Check that what is added to the rows of the tensor ``words``, and the LayerNorm after that,
     has their width.
 
     errors: NotApplicableError
     """
-    weight, bias, *_ = next(_norms(files), ("", ""))
+    weight, bias, *_ = next(_norms(files, beside), ("", ""))
     for name in filter(None, (_ending(files, TYPE_TENSORS), weight, bias)):
         _check_width(files, name, files.tensors[name].shape[-1:], words)
 
@@ -290,8 +293,8 @@ def _check_width(files: Files, name: str, width: tuple[int, ...], words: str) ->
         )
 
 
-def _norm(files: Files) -> LayerNorm | None:
-    found = next(_norms(files), None)
+def _norm(files: Files, beside: str) -> LayerNorm | None:
+    found = next(_norms(files, beside), None)
     if found is None:
         return None
     weight, bias, key, default = found
@@ -302,21 +305,31 @@ def _norm(files: Files) -> LayerNorm | None:
     )
 
 
-def _norms(files: Files) -> Iterator[tuple[str, str, str, float]]:
+def _norms(files: Files, beside: str) -> Iterator[tuple[str, str, str, float]]:
     """Weight and bias of each LayerNorm before the first layer, with the key and the default of its
     ε; the first one acts.
     """
     for stem, key, default in NORMS:
         weight, bias = (
-            _ending(files, (f"{stem}.weight", f"{stem}.gamma")),
-            _ending(files, (f"{stem}.bias", f"{stem}.beta")),
+            _ending(files, (f"{stem}.weight", f"{stem}.gamma"), beside),
+            _ending(files, (f"{stem}.bias", f"{stem}.beta"), beside),
         )
         if weight is not None and bias is not None:
             yield weight, bias, key, default
 
 
-def _ending(files: Files, ends: Sequence[str]) -> str | None:
-    return next(
-        (name for end in ends for name in files.tensors if name == end or name.endswith("." + end)),
-        None,
-    )
+def _ending(files: Files, ends: Sequence[str], beside: str = "") -> str | None:
+    """The tensor whose name ends with the first of ``ends`` that any has; of several, the one whose
+    name begins most like ``beside``.
+    """
+    for end in ends:
+        found = [name for name in files.tensors if name == end or name.endswith(f".{end}")]
+        if found:
+            return max(found, key=partial(_n_alike, beside))
+    return None
+
+
+def _n_alike(one: str, other: str) -> int:
+    """Leading words that two names of tensors share."""
+    pairs = zip(one.split("."), other.split("."), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -90,7 +90,7 @@ def type_of_cache(config: ModelConfig) -> tuple[str, str] | None:
 def _positions(layer: Layer) -> int | None:
     """The width of its window or chunk."""
     is_limited = LIMITED.issuperset({*layer.mixers} - WITHOUT)
-    return layer.before + 1 if is_limited and layer.before is not None else None
+    return layer.width if is_limited else None
 
 
 def _values(config: ModelConfig, layer: Layer) -> int:

@@ -26,12 +26,16 @@ class Agreement:
 @dataclass(frozen=True)
 class ExpectedContext(PageContext, template="expected.md.jinja"):
     """rows: models with the paths of their files; rotations: of all; alone: those that no
-    other code confirms or contradicts
+    other code confirms or contradicts; by_formula: those that the tests compute anew
+    edition: version of all values; checker: the code that compares an engine's
     """
 
     rows: Sequence[tuple[str, Json]]
     rotations: int
     alone: int
+    by_formula: int
+    edition: str
+    checker: str
     agreements: Sequence[Agreement]
 
 
@@ -43,6 +47,9 @@ def pages(atlas: Atlas) -> list[Page]:
         rows=[(expected.path(model), model) for model in models],
         rotations=len(rotations),
         alone=sum(not one["agrees"] and not one["differs"] for one in rotations),
+        by_formula=sum(one["formula"] is not None for one in rotations),
+        edition=expected.version(models) if models else "",
+        checker=expected.CHECK.read_text(encoding="utf-8").strip(),
         agreements=agreements(rotations),
     )
     return [Page("data/expected.md", context)]

@@ -59,7 +59,7 @@ def _says_which(origin: Origin) -> bool:
 def _limited(own: list[Layer], sized: Json) -> Iterator[tuple[str, Json]]:
     limited = [layer for layer in own if not LIMITED.isdisjoint(layer.mixers)]
     if limited and len(limited) < len(own):
-        widths = sorted({layer.before + 1 for layer in limited if layer.before is not None})
+        widths = sorted({layer.width for layer in limited if layer.width is not None})
         chunks = all("chunked" in layer.mixers for layer in limited)
         layers = [layer.index for layer in limited]
         yield "limited", {**sized, "layers": layers, "widths": widths, "are_chunks": chunks}

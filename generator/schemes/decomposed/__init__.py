@@ -51,7 +51,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
 
 SCHEME = Scheme(
     key="decomposed",
-    paper="2112.01526",
+    paper="1904.09925",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     acts_in="logits",
     after="window_bias",

@@ -115,7 +115,7 @@ def _grid(config: ModelConfig) -> tuple[int, int, str]:
 
 SCHEME = Scheme(
     key="rotary_2d",
-    paper="2403.13298",
+    paper="2303.11331",
     plural="rotary encodings of images",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     acts_in="queries and keys",

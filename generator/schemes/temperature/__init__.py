@@ -106,7 +106,7 @@ def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, tuple[st
 
 SCHEME = Scheme(
     key="temperature",
-    paper="2501.19399",
+    paper="2202.12172",
     also=("temperature tuning", "log-n scaling"),
     acts_in="logits",
     after="sink",

@@ -42,17 +42,20 @@ class Neighbours:
     rarity: float
 
 
-def conclusions(members: Sequence[Named], differences: Floats) -> tuple[str, ...]:
+def conclusions(
+    members: Sequence[Named], differences: Floats, same: Array | None = None
+) -> tuple[str, ...]:
     """Sentences on ``members``; none of fewer than LEAST.
 
-    differences: (n_members, n_members), from 0 to 1, NaN where they are not defined
+    differences: (n_members, n_members), from 0 to 1, NaN where they are not defined; same:
+        (n_members, n_members), bool, of those that are equal by construction; None for none
     """
     if len(members) < LEAST:
         return ()
     schemes = np.array([member.scheme for member in members])
     return (
         *_on_groups(neighbours(schemes, differences)),
-        *_on_closest(members, differences),
+        *_on_closest(members, differences, np.zeros_like(differences) if same is None else same),
         *_on_apart(members, differences),
     )
 
@@ -88,17 +91,22 @@ def _on_groups(found: Neighbours) -> Iterator[str]:
     yield WORDING("groups", found=found, is_rare=found.rarity < RARE)
 
 
-def _on_closest(members: Sequence[Named], differences: Floats) -> Iterator[str]:
-    """The closest two of different schemes."""
+def _on_closest(members: Sequence[Named], differences: Floats, same: Array) -> Iterator[str]:
+    """The closest two of different schemes: of those that are equal by construction, and of the
+    others.
+    """
     pairs = [
-        (float(differences[first, second]), members[first], members[second])
+        (float(differences[first, second]), members[first], members[second], same[first, second])
         for first, second in combinations(range(len(members)), 2)
         if members[first].scheme != members[second].scheme
         and not np.isnan(differences[first, second])
     ]
-    if pairs:
-        difference, first, second = min(pairs, key=lambda pair: pair[0])
-        yield WORDING("closest", first=first, second=second, similarity=_of_100(difference))
+    equal = [pair for pair in pairs if pair[3]]
+    for name, found in (("same", equal), ("closest", [pair for pair in pairs if not pair[3]])):
+        if found:
+            difference, first, second, _ = min(found, key=lambda pair: pair[0])
+            similarity, others = _of_100(difference), bool(equal)
+            yield WORDING(name, first=first, second=second, similarity=similarity, others=others)
 
 
 def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:

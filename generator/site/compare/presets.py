@@ -6,6 +6,7 @@ from functools import partial
 from itertools import combinations
 
 from generator.contracts import Atlas, Outcome, Reading
+from generator.encodings.kernels import are_same, cosines_of
 from generator.numerics.similarity import shape_difference
 from generator.site.compare.kernel_images import shape_of
 
@@ -15,11 +16,14 @@ Member = tuple[Outcome, Reading]
 
 @dataclass(frozen=True)
 class Preset:
-    """Two encodings, the root mean square difference of their shapes, and why to compare them."""
+    """Two encodings, the root mean square difference of their shapes, whether they are equal by
+    construction, and why to compare them.
+    """
 
     first: Member
     second: Member
     difference: float
+    is_same: bool = False
     why: str = ""
 
     @property
@@ -50,7 +54,7 @@ def presets(atlas: Atlas) -> list[Preset]:
     left = _pairs(atlas.encodings[:: -(-len(atlas.encodings) // MOST) or 1])
     chosen: list[Preset] = []
     for rule in (*RULES, half_learned):
-        meant = [pair for pair in left if rule.meant(pair.first, pair.second)]
+        meant = [pair for pair in left if not pair.is_same and rule.meant(pair.first, pair.second)]
         taken = {slug for preset in chosen for slug in preset.checkpoints}
         new = [pair for pair in meant if taken.isdisjoint(pair.checkpoints)]
         if meant:
@@ -65,10 +69,11 @@ def _pairs(members: Sequence[Member]) -> list[Preset]:
     """Every two members whose positions are of one kind, with the difference of their shapes, where
     that is defined.
     """
-    shapes = [(member, shape_of(member[1].form.load())) for member in members]
+    forms = [(member, member[1].form.load()) for member in members]
+    shapes = [(member, shape_of(form), cosines_of(form)) for member, form in forms]
     return [
-        Preset(first, second, difference)
-        for (first, one), (second, other) in combinations(shapes, 2)
+        Preset(first, second, difference, are_same(waves, others))
+        for (first, one, waves), (second, other, others) in combinations(shapes, 2)
         if first[1].encoding.modality == second[1].encoding.modality
         and one is not None
         and other is not None

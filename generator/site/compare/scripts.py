@@ -23,8 +23,8 @@ from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare.kernel_images import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import chapter
-from generator.site.rankings.columns import Column, columns_of
-from generator.site.rankings.peers import may_be_ranked
+from generator.site.rankings.columns import Column, columns_of, in_words
+from generator.site.rankings.peers import in_order, may_be_ranked, repeats
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
@@ -76,12 +76,18 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "modality": reading.encoding.modality,
                 "page": chapter(outcome, reading),
                 **({"unranked": unranked} if (unranked := _unranked(atlas, reading)) else {}),
+                "shares": _shares(atlas, reading),
             }
             for outcome, reading in atlas.encodings
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
         "sorted_values": sorted_values(atlas),
+        "chances": {
+            _key(column): f"{column.analysis.key}.{column.headline.chance.metric}"
+            for column in columns_of(atlas)
+            if column.headline.chance
+        },
         "words": _words(atlas),
         "overlays": [
             _overlay(analysis, analysis.overlay, page)
@@ -116,6 +122,22 @@ def _unranked(atlas: Atlas, reading: Reading) -> list[str]:
         and reading.results[analysis.key].reason is None
         and not may_be_ranked(atlas, analysis, reading)
     ]
+
+
+def _shares(atlas: Atlas, reading: Reading) -> dict[str, float | None]:
+    """By which an encoding is ranked by metrics with a chance level, as "analysis.metric"; without
+    those from which chance is not told apart.
+    """
+    return {
+        _key(column): rounded(np.array(placed.share))[0]
+        for column in columns_of(atlas)
+        if column.headline.chance
+        and (placed := in_order(atlas, column.analysis, column.headline, reading))
+    }
+
+
+def _key(column: Column) -> str:
+    return f"{column.analysis.key}.{column.headline.metric}"
 
 
 def _overlay(analysis: Analysis, overlay: Overlay, page: str) -> dict[str, Any]:
@@ -213,42 +235,43 @@ def _curve(reading: Reading) -> dict[str, Any] | None:
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
-    return {
-        f"{analysis}.{metric.key}": (metric.title, metric.unit)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-        for analysis, result in reading.results.items()
-        for metric in result.metrics
-    }
+    """Title and unit of each metric, as "analysis.metric": of positions that are patches in images,
+    both units with “or”.
+    """
+    titles, units = dict[str, str](), dict[str, set[str]]()
+    for _, reading in atlas.encodings:
+        for analysis, result in reading.results.items():
+            for metric in result.metrics:
+                key = f"{analysis}.{metric.key}"
+                titles.setdefault(key, metric.title)
+                units.setdefault(key, set()).add(metric.unit)
+    return {key: (title, in_words(units[key])) for key, title in titles.items()}
 
 
 def _words(atlas: Atlas) -> dict[str, str]:
     """What each headline metric means, with {} for values, by "analysis.metric"."""
     return {
-        f"{column.analysis.key}.{headline.metric}": headline.says("{}")
+        _key(column): headline.says("{}")
         for column in columns_of(atlas)
         if (headline := column.headline).sentence
     }
 
 
 def sorted_values(atlas: Atlas) -> dict[str, dict[str, list[float | None]]]:
-    """Values of all encodings that may be ranked, in ascending order, among which the compare page
-    ranks those that readers choose: by metric, as "analysis.metric", and by modality where they are
-    numbers of positions, under "" otherwise.
+    """Values of all encodings that have a place in an order, in ascending order, or their shares of
+    chance, among which the compare page ranks those that readers choose: by metric, as
+    "analysis.metric", and by modality where they are numbers of positions, under "" otherwise.
     """
-    return {
-        f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column)
-        for column in columns_of(atlas)
-    }
+    return {_key(column): _by_modality(atlas, column) for column in columns_of(atlas)}
 
 
 def _by_modality(atlas: Atlas, column: Column) -> dict[str, list[float | None]]:
     groups: dict[str, list[float]] = {}
-    for _, reading in atlas.encodings:
-        value = column.value(reading)
-        if value is not None and may_be_ranked(atlas, column.analysis, reading):
-            modality = reading.encoding.modality if column.unit == UNIT else ""
-            groups.setdefault(modality, []).append(value)
+    for outcome, reading in atlas.encodings:
+        placed = in_order(atlas, column.analysis, column.headline, reading)
+        if placed and not repeats(outcome, reading):
+            modality = reading.encoding.modality if column.unit.startswith(UNIT) else ""
+            groups.setdefault(modality, []).append(placed.share)
     return {modality: rounded(np.sort(values)) for modality, values in groups.items()}
 
 

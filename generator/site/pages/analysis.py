@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
+from generator.cache.fingerprint import of_parts
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -59,11 +61,14 @@ class AnalysesContext(PageContext, template="analyses.md.jinja"):
 @dataclass(frozen=True)
 class AnalysisContext(PageContext, template="analysis.md.jinja"):
     """found: names by which search finds it; ranking: by its answer, None where nothing has one
+    conclusion: sentence on all encodings, "" without one; opening: figures of all of them
     members: encodings to which it applies
     """
 
     analysis: Analysis
     found: SearchNames
+    conclusion: str
+    opening: Sequence[Figure]
     ranking: Ranking | None
     plot: DotPlot | None
     members: Sequence[Member]
@@ -87,7 +92,8 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _page(atlas: Atlas, context: AnalysisContext, entry: AnalysisEntry) -> Page:
     card = cards.of_analysis(atlas, entry.analysis, entry.range.metric if entry.range else None)
-    figures = tuple(figure for _, of_spec in context.comparisons for figure in of_spec)
+    compared = (figure for _, of_spec in context.comparisons for figure in of_spec)
+    figures = (*context.opening, *compared)
     return Page(f"analyses/{entry.analysis.key}.md", context, figures, card)
 
 
@@ -103,7 +109,7 @@ def _entry(atlas: Atlas, page: AnalysisContext) -> AnalysisEntry:
         analysis,
         len(page.members),
         next((figure for _, figures in page.comparisons for figure in figures), None),
-        by_answer.sentence if by_answer else "",
+        page.conclusion or (by_answer.sentence if by_answer else ""),
         by_answer or next((one for one in ranges if one.high), next(iter(ranges), None)),
     )
 
@@ -115,15 +121,25 @@ def _context(atlas: Atlas, analysis: Analysis) -> AnalysisContext:
         for reading in outcome.readings
         if reading.results[analysis.key].reason is None
     ]
-    by_answer = ranking_of(atlas, analysis)
+    by_answer, overview = ranking_of(atlas, analysis), analysis.overview(members)
     return AnalysisContext(
         analysis,
         of_analysis(analysis),
+        overview.sentence,
+        [_opening(analysis, spec) for spec in overview.figures],
         by_answer,
-        dot_plot(by_answer) if by_answer else None,
+        # Figures of all encodings stand for it.
+        dot_plot(by_answer) if by_answer and not overview.figures else None,
         members,
         _comparisons(analysis, members, by_answer),
     )
+
+
+def _opening(analysis: Analysis, spec: FigureSpec) -> Figure:
+    path, data = f"{analysis.key}-{spec.key}", f"data/analyses/{analysis.key}.json"
+    drawn_from = spec.draw.args if isinstance(spec.draw, partial) else ()
+    key = (of_parts(drawn_from),)
+    return Figure(f"figures/analyses/{path}", spec, spec.alt({}), data, cache_key=key)
 
 
 def _comparisons(

@@ -4,7 +4,7 @@ the checkpoints without an encoding.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,8 +12,8 @@ from generator.checkpoints.model.facts import TITLES
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading, Run, Scheme
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
-from generator.site.pictures.value_strips import Values, values_of
 from generator.site.rankings.columns import DIGITS, NOTHING, Column, columns_of, place
+from generator.site.rankings.peers import in_order
 
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
@@ -102,17 +102,20 @@ def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
 
 
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[EncodingRow]:
-    schemes, every = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
-    values = {
-        key: [_printed(value) for value in every[key]]
+    schemes = {scheme.key: scheme for scheme in atlas.schemes}
+    shares = [
+        {
+            reading: _printed(placed.share)
+            for _, reading in atlas.encodings
+            if (placed := in_order(atlas, column.analysis, column.headline, reading))
+        }
         for column in columns
-        if (key := _key(column)) in every
-    }
+    ]
     for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
         readings = [reading for _, reading in pairs]
         for number, reading in enumerate(readings[:MOST_ROWS], start=1):
             more = len(readings) - MOST_ROWS if number == MOST_ROWS else 0
-            cells = tuple(_cells(reading, columns, values))
+            cells = tuple(_cells(reading, columns, shares))
             yield _row(outcome, reading, schemes[reading.encoding.scheme], cells, more)
 
 
@@ -126,7 +129,7 @@ def _row(
     context = next((fact.value for fact in outcome.facts if fact.name == CONTEXT), None)
     parameters = reading.encoding.parameters
     layers = [one for one in outcome.layers if reading.encoding.key in (one.encodings or ())]
-    limits = Counter(layer.before + 1 for layer in layers if layer.before is not None)
+    limits = Counter(layer.width for layer in layers if layer.width is not None)
     return EncodingRow(
         outcome,
         reading,
@@ -142,17 +145,17 @@ def _row(
     )
 
 
-def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
-    for column in columns:
-        value = column.value(reading)
-        yield Cell(
-            column.text(reading),
-            None if value is None else shade(_printed(value), values[_key(column)]),
+def _cells(
+    reading: Reading, columns: Sequence[Column], shares: Sequence[Mapping[Reading, float]]
+) -> Iterator[Cell]:
+    for column, of_column in zip(columns, shares, strict=True):
+        share = of_column.get(reading)
+        among = sorted(
+            other
+            for beside, other in of_column.items()
+            if not column.has_units or beside.encoding.modality == reading.encoding.modality
         )
-
-
-def _key(column: Column) -> tuple[str, str]:
-    return column.analysis.key, column.headline.metric
+        yield Cell(column.text(reading), None if share is None else shade(share, among))
 
 
 def _printed(value: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading
 from generator.encodings import PositionTable
+from generator.encodings.kernels import are_same, cosines_of
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import (
     alignment,
@@ -22,6 +23,7 @@ from generator.numerics.similarity import (
 )
 from generator.site.compare.conclusions import Named, conclusions
 from generator.site.compare.kernel_images import POSITIONS, shape_of
+from generator.site.rankings.peers import repeats
 
 TABLE_POSITIONS = 512
 MOST_MAPPED = 20  # encodings on a map
@@ -61,6 +63,12 @@ class MapCell:
     value: float | None
     uncorrected: float | None
     level: int
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the two are equal by construction."""
+        first, second = (cosines_of(member[1].form.load()) for member in (self.first, self.second))
+        return are_same(first, second)
 
     @property
     def hundredths(self) -> int | None:
@@ -148,12 +156,16 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:
-    """What follows from the shapes of encodings, by their indices, without guesses and tables
-    without structure; nothing from more than MOST_CONCLUDED.
+    """What follows from the shapes of encodings, by their indices, each of a model once, without
+    guesses and tables without structure; nothing from more than MOST_CONCLUDED.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     readings = [reading for _, reading in atlas.encodings]
-    known = [index for index in indices if _is_known(atlas, readings[index])]
+    known = [
+        index
+        for index in indices
+        if _is_known(atlas, readings[index]) and not repeats(*atlas.encodings[index])
+    ]
     if len(known) > MOST_CONCLUDED:
         return ()
     differences = np.zeros((len(known), len(known)))
@@ -167,7 +179,9 @@ def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> t
         )
         for index in known
     ]
-    return conclusions(named, differences)
+    cosines = [cosines_of(readings[index].form.load()) for index in known]
+    same = np.array([[are_same(one, other) for other in cosines] for one in cosines])
+    return conclusions(named, differences, same)
 
 
 def _is_known(atlas: Atlas, reading: Reading) -> bool:

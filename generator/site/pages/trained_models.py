@@ -19,10 +19,11 @@ class UseContext(PageContext, template="use.md.jinja"):
 
 @dataclass(frozen=True)
 class UsesContext(PageContext, template="uses.md.jinja"):
-    """across: each measure of all models; readers: these models"""
+    """across: each measure of all models; readers: these models; measuring: those under way"""
 
     across: Sequence[Across]
     readers: Sequence[Reader]
+    measuring: Sequence[Outcome]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -30,7 +31,8 @@ def pages(atlas: Atlas) -> list[Page]:
     chosen = [outcome for outcome in atlas.outcomes if outcome.use]
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
-    of_all = Page("use.md", UsesContext(across, readers(atlas)), figures)
+    measuring = [one for one in atlas.outcomes if one.checkpoint.slug in atlas.measuring]
+    of_all = Page("use.md", UsesContext(across, readers(atlas), measuring), figures)
     return [*(_page(atlas, outcome) for outcome in chosen), of_all]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from xml.etree import ElementTree as ET
 
-from generator.contracts import Atlas, Outcome, Verdict
+from generator.contracts import Atlas, Comparison, Outcome, Verdict
 from generator.contracts.wording import Wording
 
 WORDING = Wording("wording/copies.jinja")
@@ -15,7 +15,6 @@ FONT = "11px Verdana, DejaVu Sans, sans-serif"
 LABEL, UNKNOWN = "#444b55", "#6a6f76"
 COLOURS: dict[Verdict | None, str] = {
     "equal": "#217a37",
-    "equal as far as both files tell": "#217a37",
     "different": "#b3261e",
 }
 
@@ -28,15 +27,21 @@ def path(outcome: Outcome) -> str:
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the badge of each copy, by path."""
     return {
-        path(outcome): partial(badge, outcome.copy.verdict)
+        path(outcome): partial(badge, outcome.copy.verdict, not_compared(outcome.copy.comparison))
         for outcome in atlas.outcomes
         if outcome.copy
     }
 
 
-def badge(verdict: Verdict | None) -> bytes:
-    """The badge of a verdict; of None, that there is none."""
-    texts = WORDING("label"), WORDING("badge", verdict=verdict)
+def not_compared(found: Comparison | None) -> str:
+    """The scheme of the numbers that alone were not compared; "" where more was not, or nothing."""
+    schemes = found.not_compared if found and len(found.not_compared) == len(found.untold) else ()
+    return schemes[0] if len({*schemes}) == 1 else ""
+
+
+def badge(verdict: Verdict | None, not_compared: str = "") -> bytes:
+    """The badge of a verdict, green only where all was compared; of None, that there is none."""
+    texts = WORDING("label"), WORDING("badge", verdict=verdict, not_compared=not_compared)
     widths = [2 * MARGIN + OF_LETTER * len(text) for text in texts]
     svg = ET.Element("svg", xmlns=SVG, width=f"{sum(widths):g}", height=str(HEIGHT), role="img")
     ET.SubElement(svg, "title").text = ": ".join(texts)

@@ -70,7 +70,7 @@ def of_analysis(atlas: Atlas, analysis: Analysis, metric: Metric | None) -> Card
         low, high = (significant(value, DIGITS) for value in (values[0], values[-1]))
         scale = ", on a logarithmic scale" if card_drawing.is_logarithmic(shown) else ""
         lines.append(
-            f"{metric.title} of {len(values)} encodings,"
+            f"{metric.title}: {len(values)} encodings,"
             f" {low} to {with_unit(high, metric.unit)}{scale}"
         )
     alt = f"{analysis.title}: {' '.join(lines)}"

@@ -2,39 +2,45 @@
 analysis.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from math import log
 
-from generator.contracts import Metric
-from generator.site.rankings.ranking import MODALITIES, Ranked, Ranking
+from generator.contracts import Chance, Metric
+from generator.site.rankings.peers import MODALITIES
+from generator.site.rankings.ranking import Ranked, Ranking
 from generator.text import significant
 
 MOST = 24  # rows; of more, half of them from either end
 MOST_FOLDED = 24  # rows to unfold; of more, a page only says how many there are
 LOGARITHMIC = 50.0  # ratio of the ends from which on the axis is logarithmic
 DIGITS = 3
+LENGTHS = ("positions", "patches")
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A row. x: place of the value on the axis, in percent; note: modality, where it is not that of
+    """A row. x: place of the value on the axis, in percent; tick: of its chance level, bar: of the
+    ends of one standard error to either side, None without; note: modality, where it is not that of
     which sentences speak
     """
 
     entry: Ranked
     x: float
+    tick: float | None
+    bar: tuple[float, float] | None
     note: str
 
 
 @dataclass(frozen=True)
 class DotPlot:
-    """Rows from the lowest value to the highest. folded: those that a long plot hides between its
-    ends, ``first`` and ``last``
-    low, high: ends of the axis
+    """Rows in their order, those without a place at the end. folded: those that a long plot hides
+    between its ends, ``first`` and ``last``
+    chance: what the order is by; low, high: ends of the axis
     """
 
     metric: Metric
+    chance: Chance | None
     low: str
     high: str
     is_logarithmic: bool
@@ -50,12 +56,22 @@ class DotPlot:
     @property
     def letters(self) -> int:
         """Length of the longest value as text."""
-        return max(len(dot.entry.shown) for dot in (*self.first, *self.folded, *self.last))
+        return max(len(dot.entry.shown) for dot in self.dots)
+
+    @property
+    def dots(self) -> tuple[Dot, ...]:
+        """All rows."""
+        return (*self.first, *self.folded, *self.last)
 
     @property
     def has_left_out(self) -> bool:
-        """Whether sentences leave a row out."""
-        return any(not dot.entry.counts for dot in (*self.first, *self.folded, *self.last))
+        """Whether a row has no place in the order."""
+        return any(not dot.entry.counts for dot in self.dots)
+
+    @property
+    def has_bars(self) -> bool:
+        """Whether a row has a standard error."""
+        return any(dot.bar for dot in self.dots)
 
 
 def dot_plot(ranking: Ranking) -> DotPlot | None:
@@ -63,23 +79,36 @@ def dot_plot(ranking: Ranking) -> DotPlot | None:
     entries = ranking.entries
     if len(entries) < 2:
         return None
-    low, high = entries[0].value, entries[-1].value
+    drawn = [one for entry in entries for one in (entry.value, entry.placed.chance, *_ends(entry))]
+    low, high = min(known := [one for one in drawn if one is not None]), max(known)
     is_logarithmic = low > 0.0 and high / low >= LOGARITHMIC
     if not is_logarithmic:
         low, high = min(low, 0.0), max(high, 0.0)
     own = {entry.reading.encoding.modality for entry in ranking.compared}
     place = _axis(low, high, is_logarithmic=is_logarithmic)
-    dots = [
-        Dot(
-            entry,
-            place(entry.value),
-            "" if (modality := entry.reading.encoding.modality) in own else MODALITIES[modality],
-        )
-        for entry in entries
-    ]
-    first, folded, last = _parted(dots)
+    dots = [_dot(entry, place, own) for entry in entries]
+    if ranking.metric.unit in LENGTHS:  # Positions of one kind are no positions of another.
+        dots.sort(key=lambda dot: (not dot.entry.counts, dot.note))
     ends = (significant(low, DIGITS), significant(high, DIGITS))
-    return DotPlot(ranking.metric, *ends, is_logarithmic, first, folded, last)
+    return DotPlot(ranking.metric, ranking.headline.chance, *ends, is_logarithmic, *_parted(dots))
+
+
+def _dot(entry: Ranked, place: Callable[[float], float], own: Container[str]) -> Dot:
+    """own: modalities of which sentences speak"""
+    modality, chance, ends = entry.reading.encoding.modality, entry.placed.chance, _ends(entry)
+    return Dot(
+        entry,
+        place(entry.value),
+        None if chance is None else place(chance),
+        (place(ends[0]), place(ends[1])) if ends else None,
+        "" if modality in own else MODALITIES[modality],
+    )
+
+
+def _ends(entry: Ranked) -> Sequence[float]:
+    """Ends of one standard error to either side of a value; none without one."""
+    value, error = entry.value, entry.placed.error
+    return () if not error else (max(value - error, 0.0), value + error)
 
 
 def _axis(low: float, high: float, *, is_logarithmic: bool) -> Callable[[float], float]:

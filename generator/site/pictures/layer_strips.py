@@ -9,7 +9,6 @@ from itertools import groupby
 
 from generator.checkpoints.model.origins import rotation_in_words
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
-from generator.contracts.layer_map import LIMITED
 from generator.contracts.wording import Wording
 from generator.figures.style import REFERENCE, SERIES
 from generator.text import pattern
@@ -190,7 +189,4 @@ def _finding(layers: Sequence[Layer]) -> str:
 
 def _does(layer: Layer, *, is_one: bool = False, is_bare: bool = False) -> str:
     """What layers do, or one of them does, as the predicate of a sentence."""
-    limit = None
-    if layer.before is not None and not LIMITED.isdisjoint(layer.mixers):
-        limit = layer.before + 1 + (0 if "chunked" in layer.mixers else layer.after or 0)
-    return WORDING("does", layer=layer, limit=limit, is_one=is_one, is_bare=is_bare)
+    return WORDING("does", layer=layer, limit=layer.width, is_one=is_one, is_bare=is_bare)

@@ -96,7 +96,7 @@ def _limits(layers: Sequence[Layer], others: set[str]) -> Iterator[ReachBar]:
     unread = {layer.part for layer in layers if others.intersection(layer.encodings or ())}
     sizes = Counter(layer.part for layer in layers)
     limits = Counter(
-        (layer.part, "chunk" if "chunked" in layer.mixers else "window", width_of(layer))
+        (layer.part, "chunk" if "chunked" in layer.mixers else "window", layer.width)
         for layer in layers
         if layer.part not in unread and not LIMITED.isdisjoint(layer.mixers)
     )
@@ -104,13 +104,3 @@ def _limits(layers: Sequence[Layer], others: set[str]) -> Iterator[ReachBar]:
         if width is not None:
             where = f"{count} of {sizes[part]} layers{f' of the {part}' * (len(parts) > 1)}"
             yield ReachBar(f"{kind.capitalize()}, in {where}", kind, width)
-
-
-def width_of(layer: Layer) -> int | None:
-    """Positions of the window or the chunk of a layer, the query's included; None without a
-    limit.
-    """
-    if layer.before is None:
-        return None
-    # A chunk is as long to both sides as to one.
-    return layer.before + 1 + (0 if "chunked" in layer.mixers else layer.after or 0)

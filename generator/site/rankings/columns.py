@@ -1,21 +1,22 @@
 """Headline metrics: what tables of several encodings show of each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
+from generator.contracts import Analysis, Atlas, Headline, Metric, Placed, Reading
 from generator.site.ways import PLACES
 from generator.text import significant, with_unit
 
 DIGITS = 3
 NOTHING = "–"
+JOINED = " or "  # between units
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full;
-    n_values: how many encodings have one, infinite ones among them
+    """A headline metric. unit: of its values, "" for plain numbers, of several with “or”; meaning:
+    its title in full; n_values: how many encodings have one, infinite ones among them
     """
 
     analysis: Analysis
@@ -24,10 +25,19 @@ class Column:
     meaning: str
     n_values: int
 
+    @property
+    def has_units(self) -> bool:
+        """Whether its values have several units, so that those of one kind compare alone."""
+        return JOINED in self.unit
+
     def value(self, reading: Reading) -> float | None:
         """The value of an encoding; None where it has no finite one."""
         found = reading.results[self.analysis.key].find(self.headline.metric)
         return found.finite if found else None
+
+    def placed(self, reading: Reading) -> Placed | None:
+        """The value beside its chance level; None where the encoding has no finite one."""
+        return self.headline.placed(reading.results[self.analysis.key])
 
     def metric(self, reading: Reading) -> Metric:
         """The metric of an encoding that has one. errors: KeyError"""
@@ -62,6 +72,11 @@ def in_unit(shown: str, unit: str) -> str:
     return with_unit(shown, unit.removesuffix("s") if shown == "1" else unit)
 
 
+def in_words(units: Iterable[str]) -> str:
+    """The units of a metric: “positions or patches” where it has both."""
+    return JOINED.join(sorted(filter(None, units), reverse=True))
+
+
 def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
     """The one of ``columns`` in which the most ``readings`` have a value, the first of equals; None
     where none of them has any.
@@ -74,11 +89,8 @@ def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading])
     found = (reading.results[analysis.key].find(headline.metric) for reading in readings)
     metrics = [metric for metric in found if metric]
     n_values = sum(metric.value is not None for metric in metrics)
-    return (
-        Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values)
-        if n_values
-        else None
-    )
+    unit = in_words({metric.unit for metric in metrics})
+    return Column(analysis, headline, unit, metrics[0].title, n_values) if n_values else None
 
 
 def place(reading: Reading) -> str:

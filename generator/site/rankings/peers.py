@@ -1,5 +1,5 @@
-"""What is unusual about an encoding: how far its numbers are from those of its peers, the
-encodings of this atlas with the same scheme and the same kind of positions.
+"""What is unusual about an encoding: how far its numbers are from those of its peers, the models of
+this atlas with encodings of the same scheme and the same kind of positions.
 """
 
 import re
@@ -11,15 +11,26 @@ from itertools import takewhile
 from math import log
 from statistics import fmean, median
 
-from generator.contracts import Analysis, Atlas, Finding, Metric, Outcome, Reading, Scheme
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Finding,
+    Headline,
+    Metric,
+    Modality,
+    Outcome,
+    Placed,
+    Reading,
+    Scheme,
+)
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
 from generator.site.rankings.rotation_settings import rotations_of, sentence
-from generator.text import significant, with_unit
+from generator.text import significant
 
 WORDING = Wording("wording/standings.jinja")
-LEAST_PEERS = 3  # with the encoding itself; a median of fewer says nothing
+LEAST_PEERS = 3  # with the model itself; a median of fewer says nothing
 FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
 FOREMOST = 1.0
 FAR = 2.0  # mean deviations from the median that are unusual halfway
@@ -29,6 +40,13 @@ OUTERMOST = 3  # values from either end of which a sentence speaks
 MOST_EQUAL = 1  # others with the same value that such a sentence allows
 NUMBER = re.compile(r"[\d.,]+")
 Key = tuple[str, str, str, str]
+# Positions of each are of another kind, so that sentences compare within one.
+MODALITIES: Mapping[Modality, str] = {
+    "text": "text",
+    "image": "images",
+    "audio": "audio",
+    "page": "pages",
+}
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,9 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Peers:
-    """Values of all metrics, by scheme and modality of the encodings that have them."""
+    """Values of all metrics, by scheme and modality of the encodings that have them: of each model
+    one, the median of its own. What has a chance level is compared by ``Placed.share``.
+    """
 
     atlas: Atlas
     values: Mapping[Key, Spread]
@@ -121,7 +141,9 @@ class Peers:
         its analysis; none where fewer than LEAST_PEERS have numbers.
         """
         of_scheme = [
-            reading for _, reading in self.atlas.encodings if reading.encoding.scheme == scheme
+            reading
+            for outcome, reading in self.atlas.encodings
+            if reading.encoding.scheme == scheme and not repeats(outcome, reading)
         ]
         if len(of_scheme) < LEAST_PEERS:
             return []
@@ -188,26 +210,25 @@ class Peers:
 
     def _on_extreme(self, reading: Reading, column: Column) -> str:
         """ "" for a value that is not outermost, close to the median, or shared by many."""
-        headline, metric = column.headline, column.metric(reading)
+        headline, metric, placed = column.headline, column.metric(reading), column.placed(reading)
         values = self.values[_key(reading, column.analysis.key, metric)].ascending
-        shown, ranked = _shown(metric.value), [_shown(value) for value in values]
-        distinct = list(dict.fromkeys(ranked))
-        below = distinct.index(shown)
-        above = len(distinct) - 1 - below
-        others, outer = ranked.count(shown) - 1, min(below, above)
-        if (
-            not headline.sentence
-            or outer >= OUTERMOST
-            or others > MOST_EQUAL
-            or not _is_apart(metric.value or 0.0, median(values))
-        ):
+        if placed is None or not headline.sentence or not _is_apart(placed.share, median(values)):
+            return ""
+        shown, equal = _shown(placed.share), list(map(_shown, values)).count(_shown(placed.share))
+        below = {_shown(value) for value in values if value < placed.share} - {shown}
+        above = {_shown(value) for value in values if value > placed.share} - {shown}
+        if min(len(below), len(above)) >= OUTERMOST or equal > MOST_EQUAL + 1:
             return ""
         return WORDING(
             "extreme",
-            says=headline.says(in_unit(shown, metric.unit)),
-            total=len(ranked),
+            says=headline.says(in_unit(_shown(placed.value), metric.unit)),
+            placed=placed,
+            chance=headline.chance,
+            total=len(values),
             plural=self._scheme(reading).plural,
-            median=with_unit(_shown(median(values)), metric.unit),
+            kind=MODALITIES[reading.encoding.modality],
+            median=median(values),
+            unit=metric.unit,
         )
 
     def _times(self, reading: Reading, analysis: str, metric: Metric) -> float | None:
@@ -215,9 +236,10 @@ class Peers:
         positive numbers by their logarithms; None without a value, or with fewer than LEAST_PEERS.
         """
         values = self.values.get(_key(reading, analysis, metric))
-        if metric.finite is None or values is None:
+        value = _compared(self.atlas, reading, analysis, metric)
+        if value is None or values is None:
             return None
-        return values.times(metric.finite) if len(values.ascending) >= LEAST_PEERS else None
+        return values.times(value) if len(values.ascending) >= LEAST_PEERS else None
 
     def _scheme(self, reading: Reading) -> Scheme:
         key = reading.encoding.scheme
@@ -227,16 +249,41 @@ class Peers:
 @lru_cache(maxsize=1)
 def peers_of(atlas: Atlas) -> Peers:
     """The peers of all encodings that may be ranked, values in ascending order."""
-    values: dict[Key, list[float]] = defaultdict(list)
+    votes: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for outcome, reading in atlas.encodings:
         if repeats(outcome, reading):
             continue
         for analysis in atlas.analyses:
             if may_be_ranked(atlas, analysis, reading):
                 for metric in reading.results[analysis.key].metrics:
-                    if metric.finite is not None:
-                        values[_key(reading, analysis.key, metric)].append(metric.finite)
-    return Peers(atlas, {key: Spread(sorted(of_key)) for key, of_key in values.items()})
+                    value = _compared(atlas, reading, analysis.key, metric)
+                    if value is not None:
+                        of_models = votes[_key(reading, analysis.key, metric)]
+                        of_models[model_of(outcome)].append(value)
+    return Peers(
+        atlas,
+        {key: Spread(sorted(map(median, models.values()))) for key, models in votes.items()},
+    )
+
+
+def _compared(atlas: Atlas, reading: Reading, analysis: str, metric: Metric) -> float | None:
+    """What is compared of a metric; None without a finite value, and for one by chance."""
+    headline = _with_chance(atlas).get((analysis, metric.key))
+    if headline is None:
+        return metric.finite
+    placed = headline.placed(reading.results[analysis])
+    return placed.share if placed and placed.is_apart else None
+
+
+@lru_cache(maxsize=1)
+def _with_chance(atlas: Atlas) -> Mapping[tuple[str, str], Headline]:
+    """Headlines that have a chance level, by keys of analysis and metric."""
+    return {
+        (analysis.key, headline.metric): headline
+        for analysis in atlas.analyses
+        for headline in analysis.shown
+        if headline.chance
+    }
 
 
 @lru_cache(maxsize=1)
@@ -278,6 +325,20 @@ def may_be_ranked(atlas: Atlas, analysis: Analysis, reading: Reading) -> bool:
         if other.about in kinds
         for finding in reading.results[other.key].findings
     )
+
+
+def in_order(
+    atlas: Atlas, analysis: Analysis, headline: Headline, reading: Reading
+) -> Placed | None:
+    """The value of an encoding by which it is ranked; None where it has no place among others."""
+    placed = headline.placed(reading.results[analysis.key])
+    ranked = placed and placed.is_apart and may_be_ranked(atlas, analysis, reading)
+    return placed if ranked else None
+
+
+def model_of(outcome: Outcome) -> str:
+    """The published model that a checkpoint is of, or else its own name."""
+    return outcome.checkpoint.of or outcome.checkpoint.slug
 
 
 def repeats(outcome: Outcome, reading: Reading) -> bool:

@@ -3,55 +3,84 @@ question of an analysis.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Analysis, Atlas, Headline, Metric, Modality, Outcome, Reading
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Headline,
+    Metric,
+    Outcome,
+    Placed,
+    Reading,
+)
 from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
-from generator.site.rankings.peers import alike, may_be_ranked, repeats
-from generator.text import significant
+from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of, repeats
+from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
-# Positions of each are of another kind, so that sentences compare within one.
-MODALITIES: Mapping[Modality, str] = {
-    "text": "text",
-    "image": "images",
-    "audio": "audio",
-    "page": "pages",
-}
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A finite value of an encoding. counts: whether sentences may speak of it"""
+    """A finite value of an encoding. unit: of the value; counts: whether it has a place in the
+    order
+    """
 
     outcome: Outcome
     reading: Reading
-    value: float
+    placed: Placed
+    unit: str
     counts: bool
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        return self.placed.value
 
     @property
     def shown(self) -> str:
         """The value without its unit."""
         return significant(self.value, DIGITS)
 
+    @property
+    def chance(self) -> str:
+        """Its chance level; "" where it has none."""
+        chance, per_cent = self.placed.chance, "%" if self.unit == "%" else ""
+        return "" if chance is None else with_unit(significant(chance, DIGITS), per_cent)
+
+    @property
+    def share(self) -> str:
+        """By which it is ranked."""
+        return significant(self.placed.share, DIGITS)
+
+    @property
+    def percent(self) -> str:
+        """The same in percent."""
+        return f"{significant(100.0 * self.placed.share, 2)}%"
+
 
 @dataclass(frozen=True)
 class Extreme:
     """The lowest or highest value of a metric, as text.
 
-    name: of the first encoding that has it; more: how many others have it too
+    name: of the first encoding that has it; more: how many others have it too; chance: its chance
+        level, "" where it has none
     """
 
     value: str
     name: str
     more: int
+    chance: str
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Encodings by a metric, the lowest first, one at least. metric: of one of them"""
+    """Encodings by a metric, the lowest first, one at least; those without a place come last.
+    metric: of one of them
+    """
 
     headline: Headline
     metric: Metric
@@ -59,26 +88,26 @@ class Ranking:
 
     @property
     def low(self) -> Extreme:
-        """The lowest value, as it is shown."""
-        return _extreme(self.entries[0], self.entries)
+        """The first in the order."""
+        return _extreme(self._ordered[0], self._ordered)
 
     @property
     def high(self) -> Extreme | None:
-        """The highest value, as it is shown; None where all values are equal."""
-        first, last = self.entries[0], self.entries[-1]
-        return _extreme(last, self.entries) if last.shown != first.shown else None
+        """The last in the order; None where all are equal."""
+        first, last = self._ordered[0], self._ordered[-1]
+        return _extreme(last, self._ordered) if last.share != first.share else None
+
+    @property
+    def _ordered(self) -> tuple[Ranked, ...]:
+        """Those with a place, or all where none has one."""
+        return tuple(entry for entry in self.entries if entry.counts) or self.entries
 
     @property
     def compared(self) -> tuple[Ranked, ...]:
-        """Those that sentences speak of: of the modality that has most of what takes part, each
-        encoding of a model once.
-        """
-        counting = [
-            entry
-            for entry in self.entries
-            if entry.counts and not repeats(entry.outcome, entry.reading)
-        ]
-        counts = Counter(entry.reading.encoding.modality for entry in counting)
+        """Those that sentences speak of: of the modality of which most models take part."""
+        counting = [entry for entry in self.entries if entry.counts]
+        models = {(model_of(entry.outcome), entry.reading.encoding.modality) for entry in counting}
+        counts = Counter(modality for _, modality in models)
         if not counts:
             return ()
         most = max(counts, key=lambda modality: (counts[modality], modality == "text"))
@@ -100,18 +129,27 @@ class Ranking:
         if not compared:
             return ""
         first, last = compared[0], compared[_highest(compared)]
-        unit, says = self.metric.unit, self.headline.says
+        unit, says = first.unit, self.headline.says
         low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
         of = {"count": len(compared), "modality": self._modality(compared)}
         if len(compared) == 1:
             name, is_alone = first.reading.label.title, len(self.entries) == 1
             return WORDING("single", says=says(high), name=name, is_alone=is_alone)
-        if first.shown == last.shown:
+        if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of)
-        if alike([entry.value for entry in compared]):
+        if alike(values := [entry.value for entry in compared]):
+            least, most = (significant(end, DIGITS) for end in (min(values), max(values)))
+            low, high = in_unit(least, unit if unit == "%" else ""), in_unit(most, unit)
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
-        return WORDING("ends", says=says(WORDING("range", low=low, high=high, **names)), **of)
+        is_range = self.headline.chance is None
+        ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
+        n_by_chance = sum(
+            not entry.placed.is_apart
+            for entry in self.entries
+            if entry.reading.encoding.modality == first.reading.encoding.modality
+        )
+        return WORDING("ends", says=says(ends), **of, is_range=is_range, n_by_chance=n_by_chance)
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
         """What those compared are of, where others are of something else; "" where none are."""
@@ -134,28 +172,36 @@ def ranking(
     headline: Headline,
     members: Iterable[tuple[Outcome, Reading]],
 ) -> Ranking | None:
-    """The order of those of ``members`` that have a finite value; None without any."""
-    found = [
-        (Ranked(outcome, reading, metric.finite, may_be_ranked(atlas, analysis, reading)), metric)
-        for outcome, reading in members
-        if (metric := reading.results[analysis.key].find(headline.metric))
-        and metric.finite is not None
-    ]
-    entries = sorted((entry for entry, _ in found), key=lambda entry: entry.value)
-    return Ranking(headline, found[0][1], tuple(entries)) if found else None
+    """The order of those of ``members`` that have a finite value, each encoding of a model once;
+    None without any.
+    """
+    entries = []
+    for outcome, reading in members:
+        result = reading.results[analysis.key]
+        placed = headline.placed(result)
+        if placed and not repeats(outcome, reading):
+            counts = in_order(atlas, analysis, headline, reading) is not None
+            unit = result.metric(headline.metric).unit
+            entries.append(Ranked(outcome, reading, placed, unit, counts))
+    if not entries:
+        return None
+    metric = entries[0].reading.results[analysis.key].metric(headline.metric)
+    entries.sort(key=lambda entry: (not entry.counts, entry.placed.share))
+    return Ranking(headline, metric, tuple(entries))
 
 
 def _highest(compared: Sequence[Ranked]) -> int:
-    """Index of the first of those that have the highest value as it is shown."""
-    return [entry.shown for entry in compared].index(compared[-1].shown)
+    """Index of the first of those that are last in the order, as it is shown."""
+    return [entry.share for entry in compared].index(compared[-1].share)
 
 
 def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
-    equal = [other for other in among if other.shown == entry.shown]
-    return Extreme(entry.shown, equal[0].reading.label.title, len(equal) - 1)
+    equal = [other for other in among if other.share == entry.share]
+    name = equal[0].reading.label.title
+    return Extreme(entry.shown, name, len(equal) - 1, entry.chance)
 
 
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
-    """Its name, with how many others have the same value as shown."""
+    """Its name, with how many others have the same place as shown, and its chance level."""
     found = _extreme(entry, compared)
-    return WORDING("named", name=found.name, more=found.more)
+    return WORDING("named", name=found.name, more=found.more, chance=found.chance)

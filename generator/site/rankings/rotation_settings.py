@@ -70,8 +70,8 @@ def _acting(reading: Reading, layers: Sequence[Layer]) -> Acting:
     encoding = reading.encoding
     own = [layer for layer in layers if encoding.key in (layer.encodings or ())]
     limited = [layer for layer in own if layer.mixers in (("sliding",), ("chunked",))]
-    kinds = {(layer.mixers[0], layer.before) for layer in limited}
-    limit, before = next(iter(kinds)) if len(kinds) == 1 else ("", None)
+    kinds = {(layer.mixers[0], layer.width) for layer in limited}
+    limit, width = next(iter(kinds)) if len(kinds) == 1 else ("", None)
     scaling = encoding.parameters["scaling"] or {}
     rotary_dim = encoding.parameters["rotary_dim"]
     return Acting(
@@ -85,5 +85,5 @@ def _acting(reading: Reading, layers: Sequence[Layer]) -> Acting:
         n_full=sum(layer.mixers == ("full",) for layer in own),
         n_limited=len(limited),
         limit=limit,
-        width=None if before is None else before + 1,
+        width=width,
     )

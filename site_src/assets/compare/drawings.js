@@ -9,12 +9,13 @@
   atlas.kernelData = (encodings, asStored) => {
     const all = encodings.map((encoding) => kernelOf(encoding, asStored));
     const found = all.filter(({ missing }) => !missing);
-    const panels = found.map((kernel) => picture(kernel, atlas.catalogue.colormaps.sequential));
+    const { sequential, diverging } = atlas.catalogue.colormaps;
+    const panels = found.map((kernel) => picture(kernel, asStored && isCosine(kernel) ? diverging : sequential));
     const missing = all.filter((kernel) => kernel.missing).map((kernel) => kernel.missing);
     if (encodings.length === 2 && found.length === 2) {
       const between = difference(found, asStored);
       if (between.missing) missing.push(between.missing);
-      else panels.push(picture(between, atlas.catalogue.colormaps.diverging));
+      else panels.push(picture(between, diverging));
     }
     const most = panels.length > 4 ? 3 : 4;
     panels.forEach((panel, index) => (panel.column = index % most));
@@ -22,10 +23,12 @@
     return { data: { panels, series: [], scale: null, least: LEAST }, longest, most: found[longest]?.positions ?? atlas.catalogue.windows[0], missing };
   };
 
+  const isCosine = ({ quantity }) => quantity.includes("cosine");
+
   function kernelOf({ title, quantity, heads, shown }, asStored) {
     const kernel = asStored ? shown.stored : shown.shape;
     if (!kernel || kernel.low === null) return { missing: `${title} has ${asStored ? "values that are not numbers" : "no shape, because all its pairs have the same value"}.` };
-    const limits = asStored ? [kernel.low, kernel.high] : [0, 1];
+    const limits = !asStored ? [0, 1] : isCosine({ quantity }) ? [-1, 1] : [kernel.low, kernel.high];
     const label = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "";
     return { ...shown, ...kernel, title, quantity, limits, label, step: atlas.step(kernel) };
   }

@@ -6,7 +6,8 @@
   /* Sentences as pieces: plain text, or { strong: text }. */
   atlas.summary = (encodings) => [...metricSentence(encodings), ...shapeSentence(encodings)];
 
-  /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. */
+  /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. What
+     has a chance level is ranked beside that. */
   function metricSentence(encodings) {
     const unordered = encodings.filter(({ unranked }) => unranked?.length);
     const none = unordered.length ? `Measures of order are not compared, because no order was found in ${unordered.map(({ title }) => title).join(" and ")}. ` : "";
@@ -24,15 +25,22 @@
   /* The values at both ends, in the sentence of their measure, or after its title. */
   function said({ key }, ends) {
     const [title, unit] = atlas.catalogue.metrics[key];
-    const shown = ({ value }) => `${short(value)}${unit === "%" ? "" : " "}${short(value) === "1" ? unit.replace(/s$/, "") : unit}`.trim();
-    const values = ends.map((end) => `${shown(end)} (${end.encoding.title})`).join(" and ");
+    const units = unit.split(" or "); // Positions of images are patches.
+    const shown = (value, { modality }) => {
+      const own = units[modality === "image" ? units.length - 1 : 0];
+      return `${short(value)}${own === "%" ? "" : " "}${short(value) === "1" ? own.replace(/s$/, "") : own}`.trim();
+    };
+    const chance = atlas.catalogue.chances[key];
+    const named = (encoding) => `${shown(encoding.metrics[key], encoding)} (${encoding.title}${chance ? `; ${short(encoding.metrics[chance])}${unit === "%" ? unit : ""} by chance` : ""})`;
+    const values = ends.map((end) => named(end.encoding)).join(" and ");
     const sentence = atlas.catalogue.words[key];
     return sentence ? [{ strong: `${sentence.replace("{}", values)}.` }] : [{ strong: title }, `: ${values}.`];
   }
 
   function standing(key, scales, encodings) {
     if (encodings.some(({ unranked }) => unranked?.includes(key.split(".")[0]))) return null;
-    const values = encodings.map((encoding) => ({ encoding, value: encoding.metrics[key], sorted: scales[encoding.modality] ?? scales[""] }));
+    const compared = (encoding) => (atlas.catalogue.chances[key] ? encoding.shares[key] : encoding.metrics[key]);
+    const values = encodings.map((encoding) => ({ encoding, value: compared(encoding), sorted: scales[encoding.modality] ?? scales[""] }));
     const [{ sorted }] = values;
     if (!sorted || values.some((one) => typeof one.value !== "number" || one.sorted !== sorted)) return null;
     const ranked = values.map((one) => ({ ...one, share: rank(one.value, sorted) })).sort((one, other) => one.share - other.share);

@@ -109,6 +109,7 @@
     const scale = atlas.element("div", "pa-scale");
     const bar = atlas.element("span", "pa-bar");
     bar.style.background = atlas.strip(atlas.colormap(stops));
+    bar.classList.toggle("pa-two-hues", atlas.isDiverging(stops));
     scale.append(
       atlas.element("span", "", atlas.say(limits[0])),
       bar,

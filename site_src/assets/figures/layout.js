@@ -44,7 +44,7 @@
 
   /* The name of an axis, unless the panel below or to the left, if any, has the same. */
   function named(panel, which, next) {
-    return next && next[which].name === panel[which].name ? "" : panel[which].name;
+    return next && next[which].name === panel[which].name && next[which].scale === panel[which].scale ? "" : panel[which].name;
   }
 
   /* Room for the vertical axis, in pixels. */
@@ -137,6 +137,15 @@
     if (!state.narrow && state.data.series.length > 10) endLabels(context, state, panel, view);
   };
 
+  /* What a label says of its axis: that its scale is logarithmic, and how many rows or columns stand for all. */
+  function manner(panel, which) {
+    const { scale } = panel[which];
+    const logarithmic = scale === "linear" ? "" : scale === "log" ? ", log scale" : ", log scale above 1";
+    const [cells, side] = [atlas.cellsOf(panel), which === "x" ? "columns" : "rows"];
+    const count = cells?.of && cells[side] < cells.of[side] ? `, ${atlas.say(cells[side])} of ${atlas.say(cells.of[side])} drawn` : "";
+    return `${logarithmic}${count}${count && cells.paired && which === "x" ? ", in pairs" : ""}`;
+  }
+
   function axes(context, panel, view) {
     const { box, labels } = panel;
     const hasCells = Boolean(atlas.cellsOf(panel));
@@ -162,11 +171,11 @@
     });
     context.strokeStyle = view.theme.muted;
     atlas.stroke(context, box.left, box.top + box.height + 0.5, box.left + box.width, box.top + box.height + 0.5);
-    if (labels.x) context.fillText(labels.x, box.left + box.width / 2, panel.height - 14, box.width + box.left);
+    if (labels.x) context.fillText(labels.x + manner(panel, "x"), box.left + box.width / 2, panel.height - 14, box.width + box.left);
     if (labels.y) {
       context.translate(2, box.top + box.height / 2);
       context.rotate(-Math.PI / 2);
-      context.fillText(labels.y, 0, 0, box.height + 20);
+      context.fillText(labels.y + manner(panel, "y"), 0, 0, box.height + 20);
       context.rotate(Math.PI / 2);
       context.translate(-2, -box.top - box.height / 2);
     }

@@ -79,7 +79,7 @@
       const [left, right, bottom, top] = mark.extent;
       const [x, y] = [view.x.to(left), view.y.to(top)];
       context.imageSmoothingEnabled = false;
-      context.drawImage(picture(mark), x, y, view.x.to(right) - x, view.y.to(bottom) - y);
+      context.drawImage(picture(mark, view.theme.dark), x, y, view.x.to(right) - x, view.y.to(bottom) - y);
     },
     points(context, mark, view) {
       const [x, y] = mark.places;
@@ -224,21 +224,21 @@
     });
   }
 
-  /* The cells of a matrix as a small picture, made once. */
-  function picture(mark) {
-    if (!mark.picture) {
+  /* The cells of a matrix as a small picture, made once for light and for dark pages. */
+  function picture(mark, isDark) {
+    if (!mark.picture || mark.picture.isDark !== isDark) {
       const canvas = document.createElement("canvas");
       [canvas.width, canvas.height] = [mark.columns, mark.rows];
       const context = canvas.getContext("2d");
       const image = context.createImageData(mark.columns, mark.rows);
-      const map = atlas.colormap(mark.stops);
+      const map = atlas.colormap(mark.stops, isDark);
       const [low, high] = mark.limits;
       mark.values.forEach((value, index) => {
         if (Number.isNaN(value)) return;
         image.data.set([...atlas.shade(map, (value - low) / (high - low || 1)), 255], 4 * index);
       });
       context.putImageData(image, 0, 0);
-      mark.picture = canvas;
+      mark.picture = Object.assign(canvas, { isDark });
     }
     return mark.picture;
   }

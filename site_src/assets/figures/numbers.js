@@ -61,18 +61,34 @@
     return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
   }
 
-  /* 256 colours as [red, green, blue], interpolated between stops of the form "rrggbb rrggbb". */
-  atlas.colormap = (stops) => {
-    if (!colormaps.has(stops)) {
-      const colours = stops.split(" ").map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
+  /* Whether stops are of two hues that meet in a light colour. */
+  atlas.isDiverging = (stops) => {
+    const sums = parsed(stops).map((colour) => colour.reduce((sum, part) => sum + part, 0));
+    return sums.length % 2 === 1 && sums[(sums.length - 1) / 2] > 1.5 * Math.max(sums[0], sums.at(-1));
+  };
+
+  const parsed = (stops) => stops.split(" ").map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
+
+  /* A colour with light and dark exchanged and its hue as it is: what the filter of images does, invert(1) hue-rotate(180deg). */
+  function turned(colour) {
+    const inverted = colour.map((part) => 255 - part);
+    const level = 0.426 * inverted[0] + 1.43 * inverted[1] + 0.144 * inverted[2];
+    return inverted.map((part) => Math.min(Math.max(level - part, 0), 255));
+  }
+
+  /* 256 colours as [red, green, blue], interpolated between stops of the form "rrggbb rrggbb". isDark: whether two hues meet in a dark colour */
+  atlas.colormap = (stops, isDark = false) => {
+    const key = isDark && atlas.isDiverging(stops) ? `dark ${stops}` : stops;
+    if (!colormaps.has(key)) {
+      const colours = key === stops ? parsed(stops) : parsed(stops).map(turned);
       const shade = (_, index) => {
         const place = (index / (SHADES - 1)) * (colours.length - 1);
         const before = Math.min(Math.floor(place), colours.length - 2);
         return colours[before].map((part, channel) => Math.round(part + (place - before) * (colours[before + 1][channel] - part)));
       };
-      colormaps.set(stops, Array.from({ length: SHADES }, shade));
+      colormaps.set(key, Array.from({ length: SHADES }, shade));
     }
-    return colormaps.get(stops);
+    return colormaps.get(key);
   };
 
   /* The colour of a share from 0 to 1, as [red, green, blue]. */

@@ -141,7 +141,7 @@
     const typical = mark.table.sizes && Math.hypot(...mark.table.sizes[1]) / Math.sqrt(mark.whole.columns);
     const at = {
       rows: picked(rows, most[0], mark.table.sizes?.[0], STANDS_OUT * typical),
-      columns: picked(columns, most[1], mark.table.sizes?.[1], STANDS_OUT * typical),
+      columns: mark.paired ? inPairs(columns, most[1], mark.table.sizes?.[1], STANDS_OUT * typical) : picked(columns, most[1], mark.table.sizes?.[1], STANDS_OUT * typical),
     };
     const values = new Float64Array(at.rows.length * at.columns.length);
     at.rows.forEach((row, down) => at.columns.forEach((column, across) => (values[down * at.columns.length + across] = mark.table.value(row, column))));
@@ -162,6 +162,14 @@
     const [low, high] = [Math.min(...limits), Math.max(...limits)];
     const within = (value) => Math.min(Math.max(value, 0), count - 1);
     return [within(Math.floor(low + 0.5)), within(Math.ceil(high - 0.5))];
+  }
+
+  /* The same of pairs of neighbours, such as a sine and a cosine; of all where there is room. */
+  function inPairs([first, last], most, sizeOf, limit) {
+    if (last - first < most) return picked([first, last], most);
+    const [start, stop] = [Math.ceil(first / 2), Math.floor((last - 1) / 2)];
+    const sizes = sizeOf && Float64Array.from({ length: stop + 1 }, (_, pair) => Math.max(sizeOf[2 * pair], sizeOf[2 * pair + 1]));
+    return picked([start, stop], Math.max(most >> 1, 1), sizes, limit).flatMap((pair) => [2 * pair, 2 * pair + 1]);
   }
 
   /* Of the numbers from first to last, one of each group of neighbours: the largest that stands out, else one at random, always the same. */

@@ -14,7 +14,8 @@ from generator.analyses.use import pairs as pairs_of_use
 from generator.checkpoints.model.running.losses import losses, task
 from generator.checkpoints.model.running.positions import moved, places
 from generator.checkpoints.model.running.rotated import heads_watched, pairs
-from generator.checkpoints.model.running.stack import Read
+from generator.checkpoints.model.running.stack import Read, RunningStack
+from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position
@@ -178,6 +179,53 @@ def test_heads_that_were_set_by_hand_are_of_their_kinds() -> None:
     assert min(known[f"{kind}_highest"] or 0.0 for kind in ("previous", "first", "own")) > 99.0
 
 
+def without_queries() -> Any:
+    """A GPT-2 that attends to all keys evenly."""
+    found = model("gpt2", **GPT2)
+    with torch.no_grad():
+        for block in found.h:
+            block.attn.c_attn.weight[:, :64] = 0.0
+            block.attn.c_attn.bias[:64] = 0.0
+    return found
+
+
+def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_queries() -> None:
+    """Gu et al. 2025, arXiv 2410.10781, section 3.1: of four heads, the one that looks there; of
+    heads that attend evenly, whose mean is (1 + 1/2 + … + 1/n) / n, none of 64 tokens (0.074) and
+    all of 8 (0.340), although queries of the second half give 0.159.
+    """
+    for stack, sinks, first in (
+        (stack_of(hand_set()), 25.0, 25.0),
+        (stack_of(without_queries()), 0.0, 0.0),
+        (stack_of(without_queries(), length=8), 100.0, 0.0),
+    ):
+        result = heads.compute(stack)
+        assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
+        assert result.value("first") == first
+
+
+def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
+    """Of a model whose texts begin with token 39, sequences begin with a word."""
+    read: list[Any] = []
+    stack = stack_of(without_queries(), vocabulary=Vocabulary(np.arange(1, 39), before=(39,)))
+    run = RunningStack.run
+
+    def noted(stack: RunningStack, inputs: Any, *rest: Any) -> Any:
+        read.append(inputs)
+        return run(stack, inputs, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunningStack, "run", noted)
+        heads._shares_of_sinks(stack, of_text=False)
+    assert [inputs.shape for inputs in read] == [(16, 64)]
+    assert 39 not in read[0]
+
+
+def test_sinks_are_those_of_models_that_read_in_order() -> None:
+    stack = stack_of(t5(), "encoder")
+    assert heads.compute(stack).value("sinks") is None
+
+
 @pytest.mark.parametrize(
     ("n", "is_causal", "expected"), [(64, False, 1 / 64), (64, True, 0.021419)]
 )
@@ -262,7 +310,8 @@ def test_the_score_of_a_penalty_is_that_of_its_hat_matrix() -> None:
 
 def test_a_probe_is_told_by_its_ends_and_its_best_layer() -> None:
     """Positions 0 to 4 have a variance of 2; half of it missed is an error of 1."""
-    found = probe._metrics(np.array([0.5, 0.25, 0.75, 0.375]), np.arange(5.0))
+    missed = 1.0 - np.array([0.5, 0.25, 0.75, 0.375])[:, None] + np.array([-0.1, 0.1])
+    found = probe._metrics(missed, np.arange(5.0))
     assert {metric.key: metric.value for metric in found} == pytest.approx(
         {
             "r2_highest": 0.75,
@@ -271,6 +320,7 @@ def test_a_probe_is_told_by_its_ends_and_its_best_layer() -> None:
             "r2_last": 0.375,
             "error_input": 1.0,
             "error_last": np.sqrt(1.25),
+            **dict.fromkeys(("r2_highest_error", "r2_input_error", "r2_last_error"), 0.1),
         }
     )
 
@@ -299,7 +349,7 @@ def test_pairs_that_were_made_long_are_found(of: str) -> None:
     with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
         for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_of_use._shares(stack, stack.inputs(2), pairs(stack))
+    shares = pairs_of_use._shares(pairs_of_use._norms(stack, stack.inputs(2), pairs(stack)))
     assert lengths[0].shape == (1, 4, 64, 16)
     assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
@@ -341,12 +391,7 @@ def test_losses_are_those_of_transformers() -> None:
 
 
 def test_the_first_layer_of_a_model_without_queries_favours_no_offset() -> None:
-    found = model("gpt2", **GPT2)
-    with torch.no_grad():
-        for block in found.h:
-            block.attn.c_attn.weight[:, :64] = 0.0
-            block.attn.c_attn.bias[:64] = 0.0
-    result = kernel.compute(stack_of(found.double()))
+    result = kernel.compute(stack_of(without_queries().double()))
     assert_allclose(result.arrays["logits"], 0.0, atol=1e-9)
     assert result.value("by_offset") == pytest.approx(0.0, abs=1e-6)
 
