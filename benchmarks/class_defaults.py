@@ -78,7 +78,8 @@ def _window(module: Any) -> int:
         return 0
     asks = "self.config.sliding_window" in (source := oracle._source(type(module)))
     asks = asks or 'getattr(self.config, "sliding_window"' in source
-    return getattr(module, "sliding_window", None) or (asks and module.config.sliding_window) or 0
+    of_config = getattr(module.config, "sliding_window", None) if asks else None
+    return getattr(module, "sliding_window", None) or of_config or 0
 
 
 def _length(shape: Sequence[int]) -> int:

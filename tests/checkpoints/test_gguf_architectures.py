@@ -16,6 +16,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding
+from generator.encodings import Rotation
 from generator.reading.evidence import look_closely
 from generator.reading.find import find
 from generator.reading.questions import unresolved
@@ -250,8 +251,8 @@ def test_what_a_file_leaves_out_is_of_llama_cpp(architecture: str, tmp_path: Pat
     write(tmp_path / "x.gguf", architecture, sizes)
     files = FolderFiles(Folder(tmp_path, "here"), "here")
     found = look_closely(files)
-    rotations = [one for one in found.measured if one.scheme == "rotary"]
-    assert {one.form.base for one in rotations} <= {10_000.0}
+    rotations = [one for one in found.measured if isinstance(one.form, Rotation)]
+    assert {form.base for one in rotations if isinstance(form := one.form, Rotation)} <= {1e4}
     origins = {one.origins["base"].default_of for one in rotations if "base" in one.origins}
     assert origins <= {"llama.cpp"}
     assert found.all or asked(files)

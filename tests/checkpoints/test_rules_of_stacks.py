@@ -142,7 +142,7 @@ def test_a_stack_has_the_class_of_its_defaults_and_whether_its_code_is_known() -
 def test_a_config_is_resolved_once_for_all_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[ModelConfig] = []
 
-    def counted(readable: ModelConfig) -> tuple[ModelConfig, str]:
+    def counted(readable: ModelConfig) -> tuple[ModelConfig, str, tuple[str, ...]]:
         made.append(readable)
         return completed_by_class(readable)
 
