@@ -102,7 +102,7 @@ class ModelConfig:
     program: where that file has other names, the program that reads such files, whose defaults
         its settings have
     claimed: the model type in the file, where it names a class that is none of that family's, whose
-        name stands in its place
+        name stands in its place unless transformers has that class
     """
 
     settings: Json

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from generator.checkpoints.model import keys
+from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.stacks import known_parts, unknown_parts
 from generator.contracts import Files
@@ -33,6 +34,7 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     parts = () if is_read else known_parts(resolved.readable)
     if config.claimed or guesses or parts or not (is_known or found.all):
         said = {"family": family, "claimed": config.claimed, "is_guessed": bool(guesses)}
+        said |= {"named": class_name(config)}
         questions.append(WORDING("unknown_family", **said, parts=parts))
     questions += parts_not_understood(files)
     if unread:

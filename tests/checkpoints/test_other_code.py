@@ -54,7 +54,6 @@ def shown(settings: Json) -> list[tuple[Any, ...]]:
     [
         {"architectures": ["DominoDraftModel"], "auto_map": {"AutoModel": "d.DominoDraftModel"}},
         {"auto_map": {"AutoModel": "domino.DominoDraftModel"}},
-        {"architectures": ["LlamaForCausalLM"]},
     ],
 )
 def test_a_class_of_other_code_says_nothing_of_the_family(named: Json) -> None:
@@ -66,6 +65,17 @@ def test_a_class_of_other_code_says_nothing_of_the_family(named: Json) -> None:
     asked = questions({**DRAFT, **named})
     assert "“qwen3”" in asked
     assert "none of that family's" in asked
+
+
+def test_a_class_of_another_family_of_transformers_changes_nothing_there_and_is_named() -> None:
+    named = {**DRAFT, "architectures": ["LlamaForCausalLM"]}
+    assert shown(named) == shown(DRAFT)
+    assert "LlamaForCausalLM, is another family's." in questions(named)
+
+
+def test_another_version_of_the_code_of_a_family_is_of_it() -> None:
+    settings = {"model_type": "bailing_hybrid", "architectures": ["BailingMoeV3ForCausalLM"]}
+    assert ConfigAlone(settings, "own").config.claimed == ""
 
 
 def test_biases_in_tensors_of_t5_are_not_those_of_a_class_without_them() -> None:

@@ -26,6 +26,7 @@ BOTH_TOWERS = ("text_config", "vision_config")
 # What follows the name of a family in those of its classes, and what is left out to compare names
 # of classes that are not in transformers: Step3p7ForCausalLM and MPTModel are of step3p7 and mpt.
 OF_TASK = re.compile(r"(For[A-Z]|With[A-Z]|LMHead|PreTrained|Model$).*|[^A-Za-z0-9]")
+VERSION = re.compile(r"(moe)?v\d+$")  # BailingMoeV3ForCausalLM is of bailing_hybrid.
 AUTO = "AutoModel"  # Begins the keys of auto_map that name code of a model.
 
 
@@ -44,7 +45,8 @@ def as_loaded(config: ModelConfig) -> ModelConfig:
     """``config`` as ``from_pretrained`` of the class that it names takes it.
 
     Nested configs have the model types of their classes where they give none, and a class of one
-    tower has that alone. Where a class is none of the family's, its name stands for the family.
+    tower has that alone. Where a class is none of the family's, its name stands for the family; but
+    not one of transformers, which goes by the model type.
     """
     named = tuple(_named_classes(config))
     is_nested = any(isinstance(value, Mapping) for value in config.settings.values())
@@ -60,7 +62,9 @@ def as_loaded(config: ModelConfig) -> ModelConfig:
     foreign = next((name for name in named if not _is_of_family(name, config.family)), None)
     if foreign is None or _is_read_otherwise(config, foreign):
         return whole
-    return replace(whole.updated({"model_type": foreign}), claimed=config.family)
+    if foreign not in _modules():  # Else the class that loads it goes by the model type alone.
+        whole = whole.updated({"model_type": foreign})
+    return replace(whole, claimed=config.family)
 
 
 def _named_classes(config: ModelConfig) -> Iterator[str]:
@@ -89,12 +93,19 @@ def _is_of_family(name: str, family: str) -> bool:
     if family in _types(name):
         return True
     package = _package(config_classes()[family].__module__.removeprefix("transformers."))
-    modules: Mapping[str, str] = vars(sys.modules["transformers"])["_class_to_module"]
-    if name in modules:
+    if name in (modules := _modules()):
         is_recurrent = family in RECURRENT and not _types(name).isdisjoint(RECURRENT)
         return _package(modules[name]) == package or is_recurrent
     own = [other for other, module in modules.items() if _package(module) == package]
-    return _stem(name) in {_stem(other) for other in (family, *own)}
+    stems = {_stem(other) for other in (family, *own)}
+    first = VERSION.sub("", stem := _stem(name))
+    return stem in stems or (first != stem and any(one.startswith(first) for one in stems))
+
+
+def _modules() -> Mapping[str, str]:
+    """The module of each class of transformers."""
+    config_classes()
+    return vars(sys.modules["transformers"])["_class_to_module"]  # type: ignore[no-any-return]
 
 
 def _package(module: str) -> str:
