@@ -24,6 +24,7 @@ from generator.contracts import Encoding
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import RowError
 from generator.reading.find import look
+from generator.reading.questions import unresolved
 
 SECONDS = 60
 DIGITS = 4  # of a frequency, and more than bfloat16 has
@@ -38,7 +39,7 @@ class Facts:
     kinds: of encoding; frequencies: radians per position, rounded, of all rotations
     rows: of tables that are trained; windows: size, in positions with the query, and number of
         layers
-    is_complete: whether what is not among them is not there
+    is_complete: whether what is not among them is not there; has_layers: whether layers are known
     """
 
     kinds: frozenset[str]
@@ -46,6 +47,7 @@ class Facts:
     rows: frozenset[int]
     windows: frozenset[tuple[int, int]]
     is_complete: bool = True
+    has_layers: bool = True
 
     def differences(self, other: "Facts") -> Iterator[str]:
         """What differs, with this side's before the other's."""
@@ -53,6 +55,8 @@ class Facts:
             mine, theirs = (getattr(one, name) for one in (self, other))
             if name in ("frequencies", "windows") and not theirs:
                 continue  # Some models compute them as they run.
+            if name == "windows" and not self.has_layers:
+                continue
             if wrong := mine ^ theirs if self.is_complete else mine - theirs:
                 shown = (sorted(wrong & one)[-MOST_SHOWN:] for one in (mine, theirs))
                 yield f"{name} {' ≠ '.join(map(str, shown))}"
@@ -126,16 +130,18 @@ def of_config(settings: Mapping[str, Any]) -> Facts:
     found = look(files)
     forms = [encoding.form for encoding in found.all]
     turned = (value for form in forms if isinstance(form, Rotation) for value in form.frequencies)
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
     windows = Counter(
         layer.before + 1
-        for layer in layer_map(files, found.all, is_complete=found.is_complete)
+        for layer in layers
         if "sliding" in layer.mixers and layer.before is not None
     )
     rows = {rows for encoding in found.all if (rows := _rows(encoding))}
     kinds = frozenset(KINDS.get(one.scheme, one.scheme) for one in found.all) - BESIDE
     frequencies = frozenset(_rounded(map(float, turned)))
     sizes = frozenset(windows.items())
-    return Facts(kinds, frequencies, frozenset(rows), sizes, found.is_complete)
+    is_complete = found.is_complete and not unresolved(files, found)
+    return Facts(kinds, frequencies, frozenset(rows), sizes, is_complete, bool(layers))
 
 
 def _rows(encoding: Encoding[Form]) -> int:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -6,10 +7,13 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from transformers import CONFIG_MAPPING
 
+from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.encodings import Rotation
 from generator.encyclopedia.known_models import known_model
 from generator.numerics.arrays import Floats
+from generator.reading.find import look
 from generator.schemes import rotary
 from generator.schemes.rotary_2d import find
 from generator.schemes.rotary_2d.families import ROWS_AND_COLUMNS
@@ -215,3 +219,12 @@ def test_nested_configs_and_both_rotations() -> None:
     config = config_of("qwen2_vl").to_dict()
     assert [encoding.part for encoding in rotary.find(DictFiles(config))] == ["decoder"]
     assert list(rotations(config)) == ["vision"]
+
+
+def test_words_in_the_section_of_images_hide_no_rotation() -> None:
+    """Defaults of Mistral3Config give its vision model a size of a vocabulary."""
+    settings = json.loads(json.dumps(CONFIG_MAPPING["mistral3"]().to_dict(), default=str))
+    assert "vocab_size" in settings["vision_config"]
+    assert [one.key for one in look(ConfigAlone(settings, "own")).all] == [
+        "vision-rows-rotary_2d", "vision-columns-rotary_2d", "decoder-rotary",
+    ]  # fmt: skip

@@ -114,6 +114,7 @@ UNREAD = frozenset(
         "inkling2_text",
         "mistral_large4_text",
         "deepseek_v4",
+        "musicflamingo",
         "mmproj_of_unknown_kind",
     }
 )

@@ -42,16 +42,18 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _image_models(
-    config: ModelConfig, outer: str, depth: int = 0
+    config: ModelConfig, outer: str, name: str = "", depth: int = 0
 ) -> Iterator[tuple[str, ModelConfig]]:
     """Family and settings of the image models in ``config`` and in nested ones, with the defaults
     of the family, which is ``outer`` where a config does not say it.
+
+    name: of the section
     """
     if depth > DEEPEST:
         return
     # The published files of MiniMax M3 call its vision model one of CLIP, with words.
-    is_within = config.text("rope_mode") == "3d"
-    model_type = config.family if "model_type" in config and not is_within else outer
+    is_3d = config.text("rope_mode") == "3d"
+    model_type = config.family if "model_type" in config and not is_3d else outer
     family = next(
         (model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type
     )
@@ -59,13 +61,13 @@ def _image_models(
     if (
         family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys()
         and size_key in config
-        and ("vocab_size" not in config or is_within)
+        and ("vocab_size" not in config or is_3d or name == "vision_config")
     ):
         yield family, completed(config, _with_default(family, size_key))
         if size_key == "patch_size":
             return
-    for section in config.sections.values():
-        yield from _image_models(section, family, depth + 1)
+    for key, section in config.sections.items():
+        yield from _image_models(section, family, key, depth + 1)
 
 
 def _with_default(family: str, name: str) -> str:
