@@ -12,7 +12,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import translated
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.resolved import IRRELEVANT, defaults
+from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.encodings import Form
@@ -313,7 +313,8 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
         )
         known = known if family == UNKNOWN else defaults(family)
         if depth == len(path) - 1:
-            return isinstance(known, Mapping) and _takes(known, path[-1])
+            takes = isinstance(known, Mapping) and _takes(known, path[-1])
+            return takes or path[-1] in arguments(family)
         known = known.get(path[depth]) if isinstance(known, Mapping) else None
     return False
 

@@ -1,6 +1,7 @@
 """A config.json as the config class of its family in transformers understands it."""
 
 import copy
+import inspect
 import json
 import logging
 import re
@@ -39,6 +40,7 @@ IRRELEVANT = frozenset(
 # Names of the base in code that is not in transformers: GPT-NeoX and nomic-ai's contrastors
 # (rotary_emb_base), InternLM and phi (rotary_embedding_base), TensorRT-LLM (rotary_base), Apple's
 # OpenELM (rope_freq_constant).
+ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
@@ -259,6 +261,16 @@ def _bases(rope: Json) -> Json:
         if main.get(name) is not None
     }
     return bases | ({} if local is None else {"rope_local_base_freq": local["rope_theta"]})
+
+
+@cache
+def arguments(model_type: str) -> frozenset[str]:
+    """Names that the config class of a family takes beside its settings, by its source; none of
+    other families.
+    """
+    if not is_known(model_type):
+        return frozenset()
+    return frozenset(ARGUMENT.findall(inspect.getsource(config_classes()[model_type])))
 
 
 @cache
