@@ -61,7 +61,7 @@ def _by_chance(inliers: Array) -> Metrics:
         vectors = random.permutation(inliers)
         units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         cosines = np.sum(units[:-1] * units[1:], axis=1)
-        deepest.append(max(_depth(cosines, pair) for pair in range(len(cosines))))
+        deepest.append(np.nanmax([_depth(cosines, pair) for pair in range(len(cosines))]))
     return {"depth_shuffled": np.mean(deepest), "depth_spread": np.std(deepest, ddof=1)}
 
 
