@@ -28,10 +28,12 @@ def test_rotations_are_rescaled_as_by_torch(monkeypatch: pytest.MonkeyPatch) -> 
         for form in rescaled()
     }
     expected = [(form.frequencies, form.attention_factor) for form in by_torch.values()]
+    module = light_transformers("modeling_rope_utils")
+    monkeypatch.setattr(module, "torch", module.torch)  # Else tests after this one have no torch.
     monkeypatch.setattr(libraries, "_without_torch", True)
     for form, (frequencies, factor) in zip(by_torch.values(), expected, strict=True):
         other = replace(form)  # Nothing of it is computed yet.
         assert_allclose(other.frequencies, frequencies, rtol=1e-6)
         assert_allclose(other.attention_factor, factor, rtol=1e-6)
-    kinds = light_transformers("modeling_rope_utils").ROPE_INIT_FUNCTIONS
+    kinds = module.ROPE_INIT_FUNCTIONS
     assert {form.rope_type for form in by_torch.values()} >= {*kinds}
