@@ -428,7 +428,7 @@ ANALYSIS = Analysis(
     key="seams",
     stage="measure",
     after="similarity_by_distance",
-    answer=Headline("depth", WORDING, chance=Chance("depth_shuffled", 1.0, shuffles=BY_CHANCE)),
+    answer=Headline("depth", WORDING, chance=Chance("depth_shuffled", shuffles=BY_CHANCE)),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"adjacent"}),

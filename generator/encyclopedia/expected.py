@@ -79,8 +79,7 @@ def document(model: Json) -> ExpectedModel:
     if known is None:
         raise KeyError(model["id"])
     settings = {"source": known.source, "revision": known.revision, "config": known.settings}
-    whole: ExpectedModel = {**model, **settings, "rotations": rotations}  # type: ignore[typeddict-item]
-    return whole
+    return cast("ExpectedModel", {**model, **settings, "rotations": rotations})
 
 
 def positions(model: Json, rotation: Json) -> list[int]:

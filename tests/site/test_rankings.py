@@ -237,7 +237,7 @@ def test_what_has_a_chance_level_is_ranked_beside_it_and_by_chance_not_at_all() 
     assert [entry.reading.label.title for entry in found.entries] == ["A", "C", "B", "D"]
     assert [entry.counts for entry in found.entries] == [True, True, True, False]
     assert found.sentence == (
-        "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): these are the ends of 3"
+        "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): the ends of 3"
         " encodings, ranked beside chance; 1 is not told apart from it."
     )
 
