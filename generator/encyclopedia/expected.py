@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
