@@ -369,7 +369,8 @@ def _findings(
         text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        line |= {"half": half.value, "noise": _falls_of_noise(form, windows)}
+        noise = by_key.get("monotonicity_noise")
+        line |= {"half": half.value, "noise": noise and noise.value}
         is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
         yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -79,8 +80,7 @@ def document(model: Json) -> ExpectedModel:
     if known is None:
         raise KeyError(model["id"])
     settings = {"source": known.source, "revision": known.revision, "config": known.settings}
-    whole: ExpectedModel = {**model, **settings, "rotations": rotations}  # type: ignore[typeddict-item]
-    return whole
+    return cast("ExpectedModel", {**model, **settings, "rotations": rotations})
 
 
 def positions(model: Json, rotation: Json) -> list[int]:
