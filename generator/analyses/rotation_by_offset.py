@@ -108,7 +108,7 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 
 def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> Finding:
-    limit = "side" if of_patches else _limit(form)
+    limit = _limit(form, of_patches)
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
     is_marked = in_order and turns < lengths.size
     spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if is_marked else ()
@@ -118,10 +118,12 @@ def _finding(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> F
     return Finding(text, ("full_turns", "pairs", "full_share", *metric), weight, spots=spots)
 
 
-def _limit(form: Rotation) -> str:
-    """What limits the positions in which a pair may turn: context or window, texts, since longer
-    ones have other frequencies, or what is shown of an unknown length.
+def _limit(form: Rotation, of_patches: bool) -> str:
+    """What limits the positions in which a pair may turn: context, window or side, texts, since
+    longer ones have other frequencies, or what is shown of an unknown length.
     """
+    if of_patches:
+        return "side" if form.is_length_known else "shown_side"
     if form.reach == form.n_positions:
         return "context" if form.is_length_known else "shown"
     return "sliding" if form.reach == form.window else "texts"

@@ -40,7 +40,7 @@ def along_axes(config: ModelConfig, scheme: str) -> Iterator[Encoding[Form]]:
         yield Encoding(
             f"transformer {name}",
             scheme,
-            Rotation(base, size, head_dim, SHOWN),
+            Rotation(base, size, head_dim, SHOWN, is_length_known=False),
             Provenance("config.json", shape=(size // 2,)),
             (note,),
             "image",

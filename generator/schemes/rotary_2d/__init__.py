@@ -84,7 +84,7 @@ def _rotations(family: str, config: ModelConfig) -> Iterator[AxisRotation]:
     head_dim = head_dim_of(config)
     quarter, half = head_dim // 4, head_dim // 4 * 2
     base = base_of(config, CENTRED_BASE if family in CENTRED else BASE)
-    rows, columns, grid_note = _grid(config)
+    (rows, columns), is_known, grid_note = _grid(config)
     values = {"head_dim": head_dim, "n_pairs": quarter, "base": base, "grid": grid_note}
     if family in BY_TURNS:
         note = WORDING("frequencies_by_turns", **values)
@@ -92,27 +92,31 @@ def _rotations(family: str, config: ModelConfig) -> Iterator[AxisRotation]:
             (" rows", rows, 1.0),
             (" columns", columns, base ** (-2.0 / head_dim)),
         ):
-            yield along, Rotation(base, half, head_dim, side, step=step), (note,)
+            form = Rotation(base, half, head_dim, side, step=step, is_length_known=is_known)
+            yield along, form, (note,)
         return
     note = WORDING("same_frequencies", **values)
     if family not in CENTRED:
-        yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
+        form = Rotation(base, half, head_dim, max(rows, columns), is_length_known=is_known)
+        yield "", form, (note,)
         return
     notes = (note, WORDING("patches_not_counted"))
     sides = {" rows": rows, " columns": columns} if rows != columns else {"": rows}
     for along, side in sides.items():
-        yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), notes
+        step = 4.0 * pi / side
+        form = Rotation(base, half, head_dim, side, step=step, is_length_known=is_known)
+        yield along, form, notes
 
 
-def _grid(config: ModelConfig) -> tuple[int, int, str]:
-    """n_rows and n_columns of patches, and a note on their origin."""
+def _grid(config: ModelConfig) -> tuple[tuple[int, int], bool, str]:
+    """n_rows and n_columns of patches, whether the model has so many, and a note."""
     grid, is_of_table = next(section_grids(config), None), False
     stored = config.integer("num_position_embeddings")
     if grid is None and stored is not None and (side := isqrt(max(stored, 0))) > 1:
         grid, is_of_table = (side, side), True
     if grid:
-        return *grid, WORDING("grid", grid=grid, of_table=is_of_table)
-    return SIDE, SIDE, WORDING("any_size", side=SIDE)
+        return grid, True, WORDING("grid", grid=grid, of_table=is_of_table)
+    return (SIDE, SIDE), False, WORDING("any_size", side=SIDE)
 
 
 SCHEME = Scheme(

@@ -68,7 +68,7 @@ def base_of(config: ModelConfig, default: float) -> float:
 def of_video(config: ModelConfig) -> Iterator[AxisRotation]:
     """MiniMax M3: a third of each head, in whole pairs, for each of time, row and column."""
     head_dim = _fit(head_dim_of(config), config.where, least=6)
-    form, note = _thirds(head_dim, base_of(config, BASE), _side(config))
+    form, note = _thirds(head_dim, base_of(config, BASE), *_side(config))
     yield "", form, (note,)
 
 
@@ -81,14 +81,14 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
         width = config.whole(f"{start}hidden_size")
         head_dim = width // config.whole(f"{start}num_attention_heads")
         head_dim = _fit(head_dim, config.where, least=6)
-        form, note = _thirds(head_dim, BASE, max(side, 1))
+        form, note = _thirds(head_dim, BASE, max(side, 1), is_known=True)
         yield along, form, (note, WORDING("neighbouring_frequencies"))
 
 
-def _thirds(head_dim: int, base: float, side: int) -> tuple[Rotation, str]:
+def _thirds(head_dim: int, base: float, side: int, is_known: bool) -> tuple[Rotation, str]:
     third = 2 * (head_dim // 3 // 2)
     note = WORDING("thirds", head_dim=head_dim, third=third, base=base)
-    return Rotation(base, third, head_dim, side), note
+    return Rotation(base, third, head_dim, side, is_length_known=is_known), note
 
 
 def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
@@ -96,12 +96,13 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
     others.
     """
     head_dim, base = head_dim_of(config), base_of(config, BASE)
-    window, side = config.whole("window_size"), _side(config)
+    window, (side, is_known) = config.whole("window_size"), _side(config)
     note, half = _halves(head_dim, base), head_dim // 4 * 2
     counted = WORDING("window_layers", window=window)
     smaller = WORDING("whole_image_layers", window=window, side=side)
     yield " in windows", Rotation(base, half, head_dim, window), (note, counted)
-    of_image = Rotation(base, half, head_dim, side, step=window / side)
+    step = window / side
+    of_image = Rotation(base, half, head_dim, side, step=step, is_length_known=is_known)
     yield " of the whole image", of_image, (note, smaller)
 
 
@@ -120,7 +121,8 @@ def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
     coarse = config.listed("memory_attention_rope_k_sizes")
     if len(coarse) == 2:
         notes.append(WORDING("memory_grid", sizes=coarse))
-    form = Rotation(base, head_dim // 4 * 2, head_dim, max(sizes, default=SIDE))
+    side, half = max(sizes, default=SIDE), head_dim // 4 * 2
+    form = Rotation(base, half, head_dim, side, is_length_known=bool(sizes))
     yield " memory", form, tuple(notes)
 
 
@@ -131,15 +133,18 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
     width, base = _fit(config.whole("hidden_size"), config.where), base_of(config, BASE)
     half = width // 4 * 2
     note = WORDING("across_heads", width=width, n_pairs=half // 2, base=base)
-    yield "", Rotation(base, half, width, SIDE), (note, WORDING("any_size_of_features", side=SIDE))
+    form = Rotation(base, half, width, SIDE, is_length_known=False)
+    yield "", form, (note, WORDING("any_size_of_features", side=SIDE))
 
 
 def _halves(head_dim: int, base: float) -> str:
     return WORDING("halves", head_dim=head_dim, n_pairs=head_dim // 4, base=base)
 
 
-def _side(config: ModelConfig) -> int:
-    return max(next(section_grids(config), (SIDE, SIDE)))
+def _side(config: ModelConfig) -> tuple[int, bool]:
+    """The longer side in patches, and whether the config gives it."""
+    grid = next(section_grids(config), None)
+    return max(grid or (SIDE,)), grid is not None
 
 
 # Readers of special families, with a key that identifies their section of config.json.
