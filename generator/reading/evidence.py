@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.family_formats import translated
+from generator.checkpoints.model.family_formats import flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
@@ -308,13 +308,13 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
     known: Any = {}
     for depth in range(len(path)):
         inner = keys.at(settings, path[:depth])
-        family = (
-            translated(ModelConfig(inner, "")).family if isinstance(inner, Mapping) else UNKNOWN
-        )
+        config = ModelConfig(inner if isinstance(inner, Mapping) else {}, "")
+        family = translated(config).family
         known = known if family == UNKNOWN else defaults(family)
         if depth == len(path) - 1:
             takes = isinstance(known, Mapping) and _takes(known, path[-1])
-            return takes or path[-1] in arguments(family)
+            _, of_text = flat_text(config) or ("", UNKNOWN)
+            return takes or any(path[-1] in arguments(one) for one in (family, of_text))
         known = known.get(path[depth]) if isinstance(known, Mapping) else None
     return False
 
