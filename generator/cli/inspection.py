@@ -48,7 +48,9 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
     for one in outcome.lint:
-        _paragraph(terminal, f"{one.text} ({one.rule})", Text("! ", "bold yellow"))
+        mark = Text("· ") if one.level == "fact" else Text("! ", "bold yellow")
+        if not one.is_question:
+            _paragraph(terminal, f"{one.text} ({one.rule})", mark)
     for strip in layer_strips(outcome.layers, [*records, *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)
     titles = {scheme.key: scheme.title for scheme in schemes}

@@ -117,6 +117,11 @@ class Outcome:
     copy: Copy | None = None
 
     @property
+    def worth_a_look(self) -> tuple[LintFinding, ...]:
+        """What lint says beside facts, and beside what ``unresolved`` says."""
+        return tuple(one for one in self.lint if one.level != "fact" and not one.is_question)
+
+    @property
     def ending(self) -> Ending:
         """Its status, by which what an earlier build read is counted apart."""
         return "stale" if self.stale is not None else self.status
