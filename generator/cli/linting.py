@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -34,7 +34,7 @@ SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 Found: TypeAlias = "list[tuple[str, LintFinding]]"
 
 
-class Level(str, Enum):
+class Level(StrEnum):
     """Of a finding, the gravest first."""
 
     error, warning, note, fact = "error", "warning", "note", "fact"

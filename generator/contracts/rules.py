@@ -62,6 +62,20 @@ class LintFinding(Record):
 
 
 @dataclass(frozen=True)
+class Limit(Record):
+    """A limit on the length of a text, as a file of a checkpoint states it."""
+
+    file: str
+    """The file."""
+    key: str
+    """The key, with dots, or the name of a table."""
+    length: int | None
+    """Tokens or positions; null where the file says that there is no limit."""
+    text: str
+    """The same in words."""
+
+
+@dataclass(frozen=True)
 class Rule:
     """A check of one checkpoint.
 

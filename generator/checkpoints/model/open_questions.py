@@ -5,6 +5,7 @@ a scheme that was named and not found, tensors that may tell position.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
@@ -134,8 +135,7 @@ def open_questions(
     config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield TEXTS("no_config")
-    yield from rejections(files)
-    yield from _of_classes(files)
+    yield from chain(rejections(files), _of_classes(files))
     families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):
