@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 with deferred():
     from generator import text
     from generator.checkpoints import list_file
+    from generator.checkpoints.files import weights
+    from generator.checkpoints.files.other_configs import READERS
     from generator.pipeline import local_pool
     from generator.reading import lint as linter
     from generator.reading import named, plan
 
 STDIN = "-"
-CONFIG = "config.json"
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 Found: TypeAlias = "list[tuple[str, LintFinding]]"
 
@@ -52,7 +53,7 @@ EXAMPLES = """Examples:
 
 
 @app.command(epilog=EXAMPLES)
-def lint(
+def lint(  # noqa: PLR0913, PLR0917 (one for each option)
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -111,9 +112,7 @@ def _check_known(ignored: frozenset[str]) -> None:
         )
 
 
-def _tasks(
-    sources: Sequence[str], config_file: Path | None, stack: ExitStack
-) -> "list[plan.Task]":
+def _tasks(sources: Sequence[str], config_file: Path | None, stack: ExitStack) -> "list[plan.Task]":
     """errors: RefusedError where neither is given"""
     if not sources and config_file is None:
         raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
@@ -125,18 +124,19 @@ def _tasks(
 
 
 def _checkpoint(source: str, stack: ExitStack) -> "Checkpoint":
-    """What is named: of a config.json its folder, and of settings elsewhere a folder with these
-    alone, for as long as ``stack`` is open.
+    """What is named: of a file of settings its folder, and of settings under another name a folder
+    with these alone, for as long as ``stack`` is open.
     """
     folder, _, name = source.rpartition("/")
-    if name == CONFIG:
+    if name in (weights.CONFIG, *READERS):
         return named.checkpoint_at(folder or ".")
     path = list_file.expanded(source)
-    if source != STDIN and not (path.suffix == ".json" and path.is_file()):
+    is_alone = path.suffix == ".json" and not source.endswith(weights.suffixes())
+    if source != STDIN and not (is_alone and path.is_file()):
         return named.checkpoint_at(source)
     settings = sys.stdin.buffer.read() if source == STDIN else path.read_bytes()
     alone = Path(stack.enter_context(TemporaryDirectory()))
-    (alone / CONFIG).write_bytes(settings)
+    (alone / weights.CONFIG).write_bytes(settings)
     return replace(named.checkpoint_at(alone), id=source)
 
 
@@ -155,11 +155,18 @@ def _all(tasks: "Sequence[plan.Task]", ignored: frozenset[str]) -> "tuple[Found,
                 err.print(str(error))
                 n_unread += 1
                 continue
-            place = task.checkpoint.id
-            is_whole = not file or place.endswith((file, ".json")) or place == STDIN
-            where = place if is_whole else f"{place}/{file}"
+            where = _where(task.checkpoint, file)
             found += [(where, one) for one in every if one.rule not in ignored]
     return found, n_unread
+
+
+def _where(checkpoint: "Checkpoint", file: str) -> str:
+    """The file with the settings, as ``lint`` takes it."""
+    place = checkpoint.id
+    if not file or place.endswith((file, ".json")) or place == STDIN:
+        return place
+    is_of_a_file = place.endswith(weights.suffixes())
+    return f"{place.rpartition('/')[0] or '.'}/{file}" if is_of_a_file else f"{place}/{file}"
 
 
 def _as_json(where: str, one: "LintFinding") -> dict[str, str]:

@@ -20,9 +20,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         form = one.form
         if not isinstance(form, Rotation) or form.rope_type != "yarn":
             continue
-        factor, original = (
-            form.scaling.get(name) for name in ("factor", ORIGINAL)
-        )
+        factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
         if not isinstance(factor, int | float) or not isinstance(original, int | float):
             continue
         reach = factor * original
