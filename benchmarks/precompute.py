@@ -79,9 +79,7 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [
-            [one.rule, one.text]
-            for one in lint.findings(model.files, found)
-            if one.level != "fact"
+            [one.rule, one.text] for one in lint.findings(model.files, found) if one.level != "fact"
         ],
     }
 
