@@ -1,6 +1,5 @@
 """The command ``lint``: what it prints, and how it ends."""
 
-import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,9 +45,7 @@ def test_each_finding_is_a_line_with_file_level_and_rule(run: Run, tmp_path: Pat
     assert (ignored.stdout, ignored.returncode) == ("", 0)
 
 
-def test_a_path_that_it_prints_and_standard_input_are_read(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_it_prints_and_standard_input_are_read(run: Run, tmp_path: Path) -> None:
     source = save_folder(tmp_path / "own", WARNED)
     other = tmp_path / "of_others.json"
     other.write_text(json.dumps(WARNED), encoding="utf-8")
@@ -56,8 +53,7 @@ def test_a_path_that_it_prints_and_standard_input_are_read(
     for path in (first["file"], str(other)):
         again = run("lint", path, "--json")
         assert (again.returncode, json.loads(again.stdout)[0]) == (1, {**first, "file": path})
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(WARNED).encode())))
-    given = run("lint", "-", "--json")
+    given = run("lint", "-", "--json", stdin=json.dumps(WARNED))
     assert json.loads(given.stdout)[0] == {**first, "file": "-"}
 
 

@@ -96,7 +96,7 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
     ("factor-times-original", "4 × 64 = 256, and the context is 512",
      scaled({**LLAMA, "max_position_embeddings": 512}, **YARN), scaled(LONG, **YARN)),
-    ("factor-times-original", "so the scaling reaches 4 × 64 = 256; a program that requires the key",
+    ("factor-times-original", "the scaling reaches 4 × 64 = 256; a program that requires the key",
      scaled(LLAMA, rope_type="yarn", factor=4.0), scaled(LONG, **YARN)),
     ("not-understood", "The family “nobody” is unknown", {**LLAMA, "model_type": "nobody"}, LLAMA),
     # Its class divides by the pattern.
