@@ -17,7 +17,7 @@ from generator.reading.plan import Task, opened
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
 
 LEVELS = ("error", "warning", "note", "fact")
-UNKNOWN = "not-understood"  # The rule that speaks alone where the family is not understood.
+UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
 
 
 @cache
@@ -31,10 +31,11 @@ def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
     examined = _examined(files, found)
     every: dict[LintFinding, str] = {}
     unknown = unknown_family(files, found) if files.config.settings else ""
-    if unknown:  # All else would rest on a guess.
+    is_guess = bool(unknown) and (not found.all or any(one.is_guess for one in found.all))
+    if is_guess:
         examined = replace(examined, questions=[unknown])
     for rule in all_rules():
-        if unknown and rule.key != UNKNOWN:
+        if is_guess and rule.key != UNKNOWN:
             continue
         with suppress(RowError):  # Of a setting that no encoding needs.
             for kind, values in rule.find(examined):

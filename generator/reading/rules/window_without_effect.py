@@ -18,8 +18,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         return
     has_window = any(not OTHER_LIMITS.isdisjoint(layer.mixers) for layer in examined.layers)
     for given in examined.files.config.nested():
-        if given.integer(WINDOW) and not has_window:
-            yield from _idle(examined, given)
+        size = given.integer(WINDOW)
+        if size and not has_window:
+            yield _idle(examined, given, size)
         elif given.value(WINDOW, 0) is None:
             listed = [kind for kind in given.listed(KINDS) if str(kind).startswith("sliding")]
             usual = defaults(given.family).get(WINDOW)
@@ -29,24 +30,23 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
                 yield "null", {"family": given.family, "usual": usual}
 
 
-def _idle(examined: Examined, given: ModelConfig) -> Iterator[tuple[str, Json]]:
-    window = {"window": given.integer(WINDOW)}
+def _idle(examined: Examined, given: ModelConfig, size: int) -> tuple[str, Json]:
+    window, context = {"window": size}, examined.context
     if given.flag(GATE) is False:
-        yield "gated", window
-        return
+        return "gated", window
+    if context is not None and size >= context:
+        return "wide", {**window, "context": context}
     stack = next((one.config for one in examined.files.resolved.stacks), given)
     first, n_layers = stack.integer(FIRST), stack.count("num_hidden_layers") or 0
-    is_behind = given.flag(GATE) is True and first is not None and first >= n_layers > 0
-    if is_behind:
+    if given.flag(GATE) is True and first is not None and first >= n_layers > 0:
         is_given = given.integer(FIRST) is not None
-        yield "behind", {**window, "first": first, "n_layers": n_layers, "is_given": is_given}
-    else:
-        yield "idle", window
+        return "behind", {**window, "first": first, "n_layers": n_layers, "is_given": is_given}
+    return "idle", window
 
 
 RULE = Rule(
     key="window-without-effect",
     levels={**dict.fromkeys(("behind", "idle", "null_in_list"), "note"),
-            **dict.fromkeys(("gated", "null"), "fact")},
+            **dict.fromkeys(("gated", "wide", "null"), "fact")},
     find=find,
 )  # fmt: skip
