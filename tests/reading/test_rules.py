@@ -156,7 +156,7 @@ def test_a_factor_beyond_all_numbers_is_no_reach(tmp_path: Path) -> None:
     files = folder(tmp_path, settings, tokenizer_config={"model_max_length": 128})
     said = {one.rule: one.text for one in found(files)}
     assert "factor-times-original" not in said
-    assert "64 by max_position_embeddings in config.json and 128 by" in said["lengths"]
+    assert "and 128 by model_max_length in tokenizer_config.json" in said["lengths"]
 
 
 def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
@@ -225,7 +225,7 @@ NAME = "roberta.embeddings.position_embeddings.weight"
 def test_rows_of_a_table_are_compared_with_the_tokenizer(tmp_path: Path) -> None:
     files = folder(tmp_path, BERT, {NAME: table(130)}, tokenizer_config={"model_max_length": 130})
     said = [one for one in found(files) if one.rule == "rows"]
-    assert [one.level for one in said] == ["warning", "note"]
+    assert [one.level for one in said] == ["warning", "fact"]
     assert "130 rows, of which 128 are positions: position 0 is row 2" in said[1].text
 
 
@@ -274,14 +274,14 @@ def projections(trained: str, *, noise: float = 0.5, n_keys: int = 2) -> dict[st
 
 @pytest.mark.parametrize(
     ("trained", "settings", "level", "text"),
-    [("halves", {}, "note", "By the weights of queries and keys, the components of a rotation pair"
+    [("halves", {}, "fact", "By the weights of queries and keys, the components of a rotation pair"
       " are half a head apart"),
      ("adjacent", {}, "error", "In the code of llama in transformers, the components of a rotation"
       " pair are half a head apart, but by the weights of queries and keys they are adjacent"),
-     ("adjacent", {"rope_traditional": True}, "note", "pair are adjacent"),
+     ("adjacent", {"rope_traditional": True}, "fact", "pair are adjacent"),
      ("halves", {"rope_traditional": True}, "error", "By rope_traditional, the components of a"
       " rotation pair are adjacent, but by the weights of queries and keys they are half"),
-     ("adjacent", {"model_type": "cohere"}, "note", "pair are adjacent")],
+     ("adjacent", {"model_type": "cohere"}, "fact", "pair are adjacent")],
 )  # fmt: skip
 def test_weights_tell_which_components_were_trained_as_pairs(
     tmp_path: Path, trained: str, settings: Settings, level: str, text: str
@@ -377,7 +377,7 @@ def test_of_published_models_few_have_a_warning() -> None:
      # Of the layers that see all.
      ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
       " in transformers has 1,000,000."),
-     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
+     ("qwen2", None, "fact", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
       " model."),
      ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
 )  # fmt: skip

@@ -24,7 +24,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if not isinstance(factor, int | float) or not isinstance(original, int | float):
             continue
         reach = factor * original
-        if math.isfinite(reach) and not has_original and given.keys_of_file is None:
+        is_context = original == form.n_positions and given.keys_of_file is None
+        if math.isfinite(reach) and is_context and not has_original:
             yield "no_original", {"original": original, "factor": factor, "reach": round(reach)}
         elif math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
             yield (
