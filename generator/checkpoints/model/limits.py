@@ -76,9 +76,9 @@ def _scaled(files: Files, encodings: Sequence[Encoding[Form]]) -> Iterator[Limit
 def _of_tables(encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
     for one in encodings:
         form, tensor = one.form, one.provenance.tensor
-        is_of_text = isinstance(form, PositionTable) and one.is_of_words and tensor
-        if is_of_text and form.acts_in == "input":
-            yield from _limit("rows", one.provenance.file, tensor or "", form.shape[0])
+        if one.is_of_words and tensor and isinstance(form, PositionTable):
+            n_rows = form.shape[0] if form.acts_in == "input" else None
+            yield from _limit("rows", one.provenance.file, tensor, n_rows)
 
 
 def _beside(files: Files) -> Iterator[Limit]:
