@@ -42,8 +42,8 @@ def read(source: str | Path) -> ReadCheckpoint:
 
 
 def lint(source: str | Path) -> tuple[LintFinding, ...]:
-    """What other programs may get wrong about a checkpoint, the gravest first, with the key of the
-    rule that found it.
+    """What other programs may get wrong about a checkpoint, without facts, the gravest first, with
+    the key of the rule that found it.
 
     errors: RowError, NotReachedError
     """
@@ -51,7 +51,7 @@ def lint(source: str | Path) -> tuple[LintFinding, ...]:
     from generator.reading import named
 
     _, findings = named.answer(linter.linted, source)
-    return findings
+    return tuple(one for one in findings if one.level != "fact")
 
 
 def compare(a: str | Path, b: str | Path) -> Comparison:

@@ -78,7 +78,9 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "origins": {one.key: _origins(one) for one in records if one.origins},
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
-        "lint": [[one.rule, one.text] for one in lint.findings(model.files, found)],
+        "lint": [
+            [one.rule, one.text] for one in lint.findings(model.files, found) if one.level != "fact"
+        ],
     }
 
 

@@ -86,6 +86,7 @@ def run(
     home: Path,
     endpoint: str = NOBODY,
     rendered: bool = False,
+    stdin: str = "",
     **environment: str | None,
 ) -> CompletedProcess[str]:
     """As ``hub_server.run``, in this process; the Hub's client takes its settings from the
@@ -101,7 +102,7 @@ def run(
         patch.setattr(local_pool, "processes", _processes)
         for name, value in {**fixed, **environment}.items():
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
-        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        done = CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
     return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 

@@ -136,7 +136,7 @@ def assert_reads(folder: Path, program: Path, modules: Path | None = None) -> No
     asked = partial(run, program, folder=folder, modules=modules)
     llama, qwen = REFERENCES / "llama-3.1-8b", REFERENCES / "qwen3-8b"
     # From the table of Men et al. (2024), recomputed for this base and head in tests/reading.
-    assert "note base-and-context" in asked("lint", llama, qwen)
+    assert "fact base-and-context" in asked("lint", "--level", "fact", llama, qwen)
     assert asked("compare", llama, llama).startswith("equal")
     assert "The context is 40,960 positions in A" in asked("compare", qwen, llama, code=1)
     seen = asked("inspect", llama)

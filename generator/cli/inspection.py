@@ -12,7 +12,7 @@ from rich.text import Text
 from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
 from generator.cli.terminal import Terminal
-from generator.contracts import Checkpoint, EncodingRecord, Scheme, names
+from generator.contracts import Checkpoint, EncodingRecord, Outcome, Scheme, names
 from generator.errors import AtlasError
 from generator.libraries import need_site
 from generator.pipeline import local_pool
@@ -47,8 +47,7 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
-    for one in outcome.lint:
-        _paragraph(terminal, f"{one.text} ({one.rule})", Text("! ", "bold yellow"))
+    _show_rules(terminal, outcome)
     for strip in layer_strips(outcome.layers, [*records, *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)
     titles = {scheme.key: scheme.title for scheme in schemes}
@@ -64,6 +63,18 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
         terminal.print(Text(f"\n{found}. Looked for:", HEADING))
         for scheme in schemes:
             _paragraph(terminal, scheme.looked_for, Text("  · "))
+
+
+def _show_rules(terminal: Terminal, outcome: Outcome) -> None:
+    """Print what lint says beside open questions, and every limit."""
+    for one in outcome.lint:
+        mark = Text("· ") if one.level == "fact" else Text("! ", "bold yellow")
+        if not one.is_question:
+            _paragraph(terminal, f"{one.text} ({one.rule})", mark)
+    if outcome.limits:
+        terminal.print(Text("\nLimits of a text:", HEADING))
+    for limit in outcome.limits:
+        _paragraph(terminal, limit.text, INDENT)
 
 
 def show_findings(terminal: Terminal, task: Task) -> None:

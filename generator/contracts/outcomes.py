@@ -19,7 +19,7 @@ from generator.contracts.comparisons import Copy
 from generator.contracts.layer_map import Layer
 from generator.contracts.releases import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
-from generator.contracts.rules import LintFinding, Rule
+from generator.contracts.rules import Limit, LintFinding, Rule
 from generator.contracts.runs import Ending, Run, Status
 from generator.encodings import Form
 
@@ -82,7 +82,7 @@ class Outcome:
         were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
-    lint: what the rules of ``lint`` found
+    lint: what the rules of ``lint`` found; limits: on the length of a text, the least first
     use: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
@@ -107,6 +107,7 @@ class Outcome:
     key: str = ""
     unresolved: tuple[str, ...] = ()
     lint: tuple[LintFinding, ...] = ()
+    limits: tuple[Limit, ...] = ()
     use: tuple[UseResult, ...] = ()
     no_use: str = ""
     run: Run | None = None
@@ -115,6 +116,11 @@ class Outcome:
     stale: str | None = None
     described_by: str = ""
     copy: Copy | None = None
+
+    @property
+    def worth_a_look(self) -> tuple[LintFinding, ...]:
+        """What lint says beside facts, and beside what ``unresolved`` says."""
+        return tuple(one for one in self.lint if one.level != "fact" and not one.is_question)
 
     @property
     def ending(self) -> Ending:

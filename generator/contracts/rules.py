@@ -12,8 +12,8 @@ from generator.contracts.usable_lengths import usable_length
 from generator.contracts.wording import Wording
 from generator.encodings import Form
 
-# Of an error, a program computes other angles than the maker meant.
-Level = Literal["error", "warning", "note"]
+# Of an error, a program computes other angles than the maker meant; a fact states what is normal.
+Level = Literal["error", "warning", "note", "fact"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,8 @@ class Examined:
     followed: keys of the settings that an encoding follows from, nested ones with dots; unread:
         those that concern position and that nothing reads, with their values
     is_open: whether settings ask for an encoding that is not understood
+    questions: what stays open, a sentence each, without ``unread`` and ``rejections``; rejections:
+        a sentence for each config class that rejects the file
     """
 
     files: Files
@@ -32,6 +34,8 @@ class Examined:
     followed: frozenset[str] = frozenset()
     unread: Sequence[tuple[str, Any]] = ()
     is_open: bool = False
+    questions: Sequence[str] = ()
+    rejections: Sequence[str] = ()
 
     @property
     def context(self) -> int | None:
@@ -46,9 +50,29 @@ class LintFinding(Record):
     rule: str
     """Its key."""
     level: Level
-    """`error` where a program computes other angles than the maker meant, `warning` or `note`."""
+    """`error` where a program computes other angles than the maker meant, `warning`, `note`, or
+    `fact` for what is normal."""
     text: str
     """A sentence."""
+
+    @property
+    def is_question(self) -> bool:
+        """Whether pages list what it says among what stays open."""
+        return self.rule in ("not-understood", "rejected-by-class")
+
+
+@dataclass(frozen=True)
+class Limit(Record):
+    """A limit on the length of a text, as a file of a checkpoint states it."""
+
+    file: str
+    """The file."""
+    key: str
+    """The key, with dots, or the name of a table."""
+    length: int | None
+    """Tokens or positions; null where the file says that there is no limit."""
+    text: str
+    """The same in words."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.limits import limits
 from generator.checkpoints.model.module_tree import tensor_rows
 from generator.contracts import (
     Analysis,
@@ -154,6 +155,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
         lint=lint.findings(files, found),
+        limits=limits(files, found.all),
         looked_for=_looked_for(found.all),
     )
     return _with_state(outcome, files)

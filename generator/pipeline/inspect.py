@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.limits import limits
 from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
 from generator.pipeline.evaluate import all_analyses, reading_of
 from generator.reading import lint
@@ -51,6 +52,7 @@ def inspect(task: Task) -> Inspected:
         layers=layer_map(files, found.all, is_complete=found.is_complete),
         unresolved=unresolved(files, found),
         lint=lint.findings(files, found),
+        limits=limits(files, found.all),
     )
     n_analyses = (
         sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses())

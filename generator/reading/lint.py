@@ -3,18 +3,21 @@
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.open_questions import rejections
 from generator.contracts import Examined, Files, LintFinding, Rule, discovery
 from generator.errors import RowError
 from generator.reading import rules
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.plan import Task, opened
-from generator.reading.questions import unread_keys
+from generator.reading.questions import understood_in_part, unknown_family, unread_keys
 
-LEVELS = ("error", "warning", "note")
+LEVELS = ("error", "warning", "note", "fact")
+UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
 
 
 @cache
@@ -27,7 +30,13 @@ def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
     """What the rules find where ``found`` are its encodings, the gravest first, each once."""
     examined = _examined(files, found)
     every: dict[LintFinding, str] = {}
+    unknown = unknown_family(files, found) if files.config.settings else ""
+    is_guess = bool(unknown) and (not found.all or any(one.is_guess for one in found.all))
+    if is_guess:
+        examined = replace(examined, questions=[unknown])
     for rule in all_rules():
+        if is_guess and rule.key != UNKNOWN:
+            continue
         with suppress(RowError):  # Of a setting that no encoding needs.
             for kind, values in rule.find(examined):
                 text = rule.wording(kind, **values)
@@ -46,15 +55,20 @@ def _is_named(key: str, finding: LintFinding, every: Iterable[LintFinding]) -> b
 def _examined(files: Files, found: Found) -> Examined:
     config = files.config
     layers = layer_map(files, found.all, is_complete=found.is_complete)
+    refused = tuple(rejections(files))
+    questions = [one for one in understood_in_part(files, found) if one not in refused]
     if not config.settings:
-        return Examined(files, found.all, layers)
+        return Examined(files, found.all, layers, questions=questions)
     evident = evidence(config)
     followed = frozenset(
         key for by_parameter in evident.keys.values() for keys in by_parameter.values()
         for key in keys
     )  # fmt: skip
     is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
-    return Examined(files, found.all, layers, followed, unread_keys(files, found), is_open)
+    return Examined(
+        files, found.all, layers, followed, unread_keys(files, found), is_open, questions,
+        refused,
+    )  # fmt: skip
 
 
 def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:

@@ -19,14 +19,29 @@ MOST_SHOWN = 60  # characters of a value
 
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     """What stays open, a sentence each."""
-    questions = [*open_questions(files, found.all, all_schemes()), found.question]
-    questions += [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
-    config = files.config
-    if not config.settings:
-        return tuple(filter(None, questions))
+    questions = understood_in_part(files, found)
     unread = [
         (name, short(json.dumps(value), MOST_SHOWN)) for name, value in unread_keys(files, found)
     ]
+    if unread:
+        questions.append(WORDING("unread", settings=unread, source=files.config.source))
+    return tuple(questions)
+
+
+def understood_in_part(files: Files, found: Found) -> list[str]:
+    """What stays open, a sentence each, without the keys that are not read."""
+    questions = [*open_questions(files, found.all, all_schemes()), found.question]
+    questions += [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
+    if files.config.settings:
+        questions += [unknown_family(files, found), *parts_not_understood(files)]
+    return list(filter(None, questions))
+
+
+def unknown_family(files: Files, found: Found) -> str:
+    """A sentence on a family whose code is not known, or that the file gives in two ways; ""
+    for any other.
+    """
+    config = files.config
     guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
     resolved, family = files.resolved, next(iter(guesses), files.resolved.readable.family)
     is_known = any(stack.has_code for stack in resolved.stacks)
@@ -34,12 +49,8 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     parts = () if is_read else known_parts(resolved.readable)
     if config.claimed or guesses or parts or not (is_known or found.all):
         said = {"family": family, "claimed": config.claimed, "is_guessed": bool(guesses)}
-        said |= {"named": class_name(config)}
-        questions.append(WORDING("unknown_family", **said, parts=parts))
-    questions += parts_not_understood(files)
-    if unread:
-        questions.append(WORDING("unread", settings=unread, source=config.source))
-    return tuple(filter(None, questions))
+        return WORDING("unknown_family", **said, named=class_name(config), parts=parts)
+    return ""
 
 
 def parts_not_understood(files: Files) -> list[str]:
@@ -52,6 +63,8 @@ def unread_keys(files: Files, found: Found) -> list[tuple[str, Any]]:
     """Keys of the settings that concern position and that nothing reads, with their values; where
     there are all tables, those of formulas alone, since tensors say more than the rest.
     """
+    if not files.config.settings:
+        return []
     by_formula = bool(files.tensors or (found.unmeasured and found.is_complete))
     return [
         (name, value)

@@ -12,4 +12,4 @@ from tests import inline
 def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., CompletedProcess[str]]:
     """Runs a command, in a home of its own."""
     home = tmp_path_factory.mktemp("home")
-    return lambda *arguments: inline.run(*map(str, arguments), home=home)
+    return lambda *arguments, stdin="": inline.run(*map(str, arguments), home=home, stdin=stdin)

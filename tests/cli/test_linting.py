@@ -45,6 +45,32 @@ def test_each_finding_is_a_line_with_file_level_and_rule(run: Run, tmp_path: Pat
     assert (ignored.stdout, ignored.returncode) == ("", 0)
 
 
+def test_a_path_that_it_prints_and_standard_input_are_read(run: Run, tmp_path: Path) -> None:
+    source = save_folder(tmp_path / "own", WARNED)
+    other = tmp_path / "of_others.json"
+    other.write_text(json.dumps(WARNED), encoding="utf-8")
+    [first, *_] = json.loads(run("lint", source, "--json").stdout)
+    for path in (first["file"], str(other)):
+        again = run("lint", path, "--json")
+        assert (again.returncode, json.loads(again.stdout)[0]) == (1, {**first, "file": path})
+    given = run("lint", "-", "--json", stdin=json.dumps(WARNED))
+    assert json.loads(given.stdout)[0] == {**first, "file": "-"}
+
+
+@pytest.mark.parametrize(
+    ("level", "rules"),
+    [("error", []), ("warning", ["two-places"]), ("note", ["two-places", "layer-schedule"]),
+     ("fact", ["two-places", "layer-schedule", "window-without-effect"])],
+)  # fmt: skip
+def test_a_level_leaves_out_what_is_below(
+    run: Run, tmp_path: Path, level: str, rules: list[str]
+) -> None:
+    settings = {**WARNED, "use_sliding_window": False, "sliding_window": 8}
+    ended = run("lint", save_folder(tmp_path / "own", settings), "--level", level, "--json")
+    assert [one["rule"] for one in json.loads(ended.stdout)] == rules
+    assert ended.returncode == bool(rules)
+
+
 def test_sarif_has_what_code_scanning_needs(run: Run, tmp_path: Path) -> None:
     """SARIF 2.1.0 (OASIS 2020), sections 3.13, 3.14, 3.19, 3.27 and 3.49: what is required."""
     source = save_folder(tmp_path / "my own", WARNED)

@@ -1,15 +1,18 @@
 """The table of models, against what the authors of each say of its layers."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Examined
 from generator.encyclopedia import table
 from generator.encyclopedia.guest import GUEST
-from generator.encyclopedia.known_models import FOLDER, known_model
+from generator.encyclopedia.known_models import FOLDER, known_model, known_models
+from generator.reading.find import look
+from generator.reading.rules import layer_schedule
 
 SHIPPED = {
     row["id"]: row
@@ -78,13 +81,16 @@ def test_lint_gives_windows_the_width_of_the_strip() -> None:
     """ModernBERT's local_attention of 128 is 64 keys to both sides of the query (arXiv 2412.13663,
     section 2.1).
     """
-    told = {
-        name: {int(width.replace(",", "")) for width in re.findall(r"[\d,]*\d", found[1])}
-        for name, row in SHIPPED.items()
-        for note in row["lint"]
-        if (found := re.search(r"(?:windows|chunks) of (.+) positions:", note["text"]))
-    }
-    assert len(told) > 20
+    limited = [model for model in known_models() if SHIPPED[model.id]["limits"]]
+    bert = [model for model in limited if model.id == "answerdotai/ModernBERT-base"]
+    told: dict[str, set[int]] = {}
+    for model in (*bert, *limited[::8]):
+        found = look(model.files)
+        layers = layer_map(model.files, found.all, is_complete=found.is_complete)
+        for kind, values in layer_schedule.find(Examined(model.files, found.all, layers)):
+            if kind == "limited":
+                told.setdefault(model.id, set()).update(values["widths"])
+    assert len(told) > 3
     assert told["answerdotai/ModernBERT-base"] == {129}
     shown = {name: {limit["keys"] for limit in SHIPPED[name]["limits"]} for name in told}
     assert [name for name in told if not told[name] <= shown[name]] == []

@@ -96,6 +96,35 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
     ("factor-times-original", "4 × 64 = 256, and the context is 512",
      scaled({**LLAMA, "max_position_embeddings": 512}, **YARN), scaled(LONG, **YARN)),
+    ("factor-times-original", "the scaling reaches 4 × 64 = 256; a program that requires the key",
+     scaled(LLAMA, rope_type="yarn", factor=4.0), scaled(LONG, **YARN)),
+    ("not-understood", "The family “nobody” is unknown", {**LLAMA, "model_type": "nobody"}, LLAMA),
+    # Its class divides by the pattern.
+    ("rejected-by-class", "rejects config.json (ZeroDivisionError",
+     {**LLAMA, "model_type": "exaone4", "sliding_window_pattern": 0, "sliding_window": 8},
+     {**LLAMA, "model_type": "exaone4", "sliding_window_pattern": 4, "sliding_window": 8}),
+    # Qwen2's layers have it from max_window_layers on, 28 by default (configuration_qwen3.py).
+    ("window-without-effect", "layer 28 (max_window_layers, by default of the config class) on",
+     {**LLAMA, "model_type": "qwen3", "use_sliding_window": True, "sliding_window": 8},
+     {**LLAMA, "model_type": "qwen3", "use_sliding_window": True, "sliding_window": 8,
+      "max_window_layers": 2}),
+    ("window-without-effect", "by its settings no layer has it",
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "layer_types": ["full_attention"] * 4},
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8}),
+    ("window-without-effect", "sliding_window is null, although layer_types lists 2 layers",
+     {**LLAMA, "model_type": "gemma2", "sliding_window": None,
+      "layer_types": ["full_attention", "sliding_attention"] * 2},
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8,
+      "layer_types": ["full_attention", "sliding_attention"] * 2}),
+    # Heads of 16 components have 8 pairs.
+    ("sections", "gives 1, 2 and 3 pairs to its axes, 6 in all, but the rotation has 8",
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[1, 2, 3]),
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
+    # 2 × 64, where programs stop at 64.
+    ("lengths", "64 by max_position_embeddings in config.json and 128 by the “dynamic” scaling",
+     scaled(LLAMA, rope_type="dynamic", factor=2.0), scaled(LLAMA, rope_type="linear", factor=2.0)),
+    ("share", "4 of 16 components of each head",
+     {**LLAMA, "model_type": "gpt_neox"}, {**LLAMA, "model_type": "gpt_neox", "rotary_emb": 4}),
     ("list-length", "layer_types has 2 items for 4 layers",
      {**LLAMA, "model_type": "qwen2", "layer_types": ["full_attention"] * 2},
      {**LLAMA, "model_type": "qwen2", "layer_types": ["full_attention"] * 4}),
@@ -127,7 +156,7 @@ def test_a_factor_beyond_all_numbers_is_no_reach(tmp_path: Path) -> None:
     files = folder(tmp_path, settings, tokenizer_config={"model_max_length": 128})
     said = {one.rule: one.text for one in found(files)}
     assert "factor-times-original" not in said
-    assert "64 in the config, 128 in the tokenizer" in said["lengths"]
+    assert "and 128 by model_max_length in tokenizer_config.json" in said["lengths"]
 
 
 def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
@@ -175,7 +204,7 @@ def test_lengths_of_tokenizer_and_config_stand_side_by_side(
     said = [one for one in found(files) if one.rule == "lengths"]
     assert [one.level for one in said] == ([level] if level else [])
     if scaling:
-        assert "64 in the config, 256 by factor × original length" in said[0].text
+        assert "256 by the “yarn” scaling, 4 × 64" in said[0].text
 
 
 def table(n_rows: int, *, seed: int | None = None) -> Any:
@@ -196,7 +225,7 @@ NAME = "roberta.embeddings.position_embeddings.weight"
 def test_rows_of_a_table_are_compared_with_the_tokenizer(tmp_path: Path) -> None:
     files = folder(tmp_path, BERT, {NAME: table(130)}, tokenizer_config={"model_max_length": 130})
     said = [one for one in found(files) if one.rule == "rows"]
-    assert [one.level for one in said] == ["warning", "note"]
+    assert [one.level for one in said] == ["warning", "fact"]
     assert "130 rows, of which 128 are positions: position 0 is row 2" in said[1].text
 
 
@@ -245,14 +274,14 @@ def projections(trained: str, *, noise: float = 0.5, n_keys: int = 2) -> dict[st
 
 @pytest.mark.parametrize(
     ("trained", "settings", "level", "text"),
-    [("halves", {}, "note", "By the weights of queries and keys, the components of a rotation pair"
+    [("halves", {}, "fact", "By the weights of queries and keys, the components of a rotation pair"
       " are half a head apart"),
      ("adjacent", {}, "error", "In the code of llama in transformers, the components of a rotation"
       " pair are half a head apart, but by the weights of queries and keys they are adjacent"),
-     ("adjacent", {"rope_traditional": True}, "note", "pair are adjacent"),
+     ("adjacent", {"rope_traditional": True}, "fact", "pair are adjacent"),
      ("halves", {"rope_traditional": True}, "error", "By rope_traditional, the components of a"
       " rotation pair are adjacent, but by the weights of queries and keys they are half"),
-     ("adjacent", {"model_type": "cohere"}, "note", "pair are adjacent")],
+     ("adjacent", {"model_type": "cohere"}, "fact", "pair are adjacent")],
 )  # fmt: skip
 def test_weights_tell_which_components_were_trained_as_pairs(
     tmp_path: Path, trained: str, settings: Settings, level: str, text: str
@@ -348,7 +377,7 @@ def test_of_published_models_few_have_a_warning() -> None:
      # Of the layers that see all.
      ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
       " in transformers has 1,000,000."),
-     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
+     ("qwen2", None, "fact", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
       " model."),
      ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
 )  # fmt: skip
@@ -367,8 +396,10 @@ def test_a_base_that_a_gguf_file_leaves_out(
 @pytest.mark.parametrize(("settings", "said"), [
     ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 changes nothing here and is unknown"
      " to the config class of transformers."),
-    ({"model_type": "nobody", "rotary_emb_scaling": 16},
-     "rotary_emb_scaling: 16 is not read by this atlas."),
+    # Of a family that is not known, that is all there is to say.
+    ({"model_type": "nobody", "rotary_emb_scaling": 16}, ""),
+    # They are no position's.
+    ({"prefill_chunk_size": 16, "num_nextn_predict_layers": 1, "max_window_layers": 3}, ""),
     # Read as Llama, and of no class of transformers.
     ({"model_type": "aquila", "rope_thetas": 16}, "rope_thetas: 16 is not read by this atlas."),
     ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
@@ -379,7 +410,10 @@ def test_a_base_that_a_gguf_file_leaves_out(
 def test_a_key_that_is_not_read(settings: Settings, said: str) -> None:
     given = found(ConfigAlone({**LLAMA, **settings}, "own"))
     assert [one.text for one in given if one.rule == "unread-key"] == ([said] if said else [])
-    assert said or any("rope_interleave says" in one.text for one in given)
+    is_of_pairs = any("rope_interleave says" in one.text for one in given)
+    assert is_of_pairs == ("rope_interleave" in settings)
+    is_unknown = settings.get("model_type") == "nobody"
+    assert not is_unknown or [one.rule for one in given] == ["not-understood"]
 
 
 def test_every_rule_has_its_words_and_a_case() -> None:

@@ -20,6 +20,7 @@ from generator.contracts import (
     Encoding,
     Label,
     Layer,
+    Limit,
     LintFinding,
     Metric,
     Outcome,
@@ -89,7 +90,11 @@ def test_atlas_json_has_the_documented_shape() -> None:
     )
     found = LintFinding("two-places", "warning", "It is given twice.")
     checkpoint = replace(
-        checkpoint, unresolved=("the weights were not read",), layers=(layer,), lint=(found,)
+        checkpoint,
+        unresolved=("the weights were not read",),
+        layers=(layer,),
+        lint=(found,),
+        limits=(Limit("a.json", "n", None, "no limit by n"),),
     )
     atlas = Atlas(
         (checkpoint,),
@@ -138,6 +143,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     open_ends = {
         "unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers,
         "lint": [{"rule": "two-places", "level": "warning", "text": "It is given twice."}],
+        "limits": [{"file": "a.json", "key": "n", "length": None, "text": "no limit by n"}],
         "use": None, "no_use": None, "copy": None,
     }  # fmt: skip
     assert document == {

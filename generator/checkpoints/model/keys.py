@@ -23,7 +23,7 @@ OF_POSITION = re.compile(
 # What such a part means elsewhere.
 OF_ELSE = re.compile(
     r"feed_forward|drop|loss|router|moe_|mlp_|experts|initializer|init_(std|scale)|_flash_|_id$"
-    r"|logits?_|_view_|vocab|time_theta|^freq_dim$"
+    r"|logits?_|_view_|vocab|time_theta|^freq_dim$|^max_window_layers$|nextn_predict|prefill"
 )
 OF_ROPE = re.compile(r"rope|rotary|yarn")
 # Of what follows from settings even where there are weights.

@@ -5,6 +5,7 @@ a scheme that was named and not found, tensors that may tell position.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from generator.checkpoints.model import table_names
 from generator.checkpoints.model.families import UNREAD
@@ -107,14 +108,18 @@ def _n_axes(files: Files, name: str) -> int:
     return sum(size > 1 for size in files.tensors[name].shape)
 
 
+def rejections(files: Files) -> Iterator[str]:
+    """What config classes reject."""
+    reasons = dict.fromkeys(stack.refused for stack in files.resolved.stacks if stack.refused)
+    yield from (TEXTS("refused", source=files.config.source, reason=reason) for reason in reasons)
+
+
 def _of_classes(files: Files) -> Iterator[str]:
-    """What config classes reject, what they take for another type, and a text model that they have
-    in a section that is missing.
+    """What config classes take for another type, and a text model that they have in a section that
+    is missing.
     """
     resolved, source = files.resolved, files.config.source
     stacks, is_alone = resolved.stacks, resolved.readable.section("text_config") is None
-    for reason in dict.fromkeys(stack.refused for stack in stacks if stack.refused):
-        yield TEXTS("refused", source=source, reason=reason)
     for name in dict.fromkeys(name for stack in stacks for name in stack.mended):
         yield TEXTS("mended", source=source, name=name)
     if not files.tensors and is_alone and flat_text(files.config) is not None:
@@ -130,7 +135,7 @@ def open_questions(
     config, stacks = files.config, files.resolved.stacks
     if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
         yield TEXTS("no_config")
-    yield from _of_classes(files)
+    yield from chain(rejections(files), _of_classes(files))
     families = dict.fromkeys(stack.config.family for stack in stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(config)):

@@ -48,4 +48,4 @@ def first_negative(form: Rotation, n_positions: int) -> int | None:
     return None
 
 
-RULE = Rule(key="base-and-context", levels={"negative_within": "note"}, find=find)
+RULE = Rule(key="base-and-context", levels={"negative_within": "fact"}, find=find)

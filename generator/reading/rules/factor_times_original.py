@@ -6,25 +6,28 @@ from collections.abc import Iterator
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
+ORIGINAL = "original_max_position_embeddings"
 ROUNDING = 0.01  # Relative; factors are printed with few digits.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Factor × original length beside the context, where they differ."""
-    context = examined.context
+    context, given = examined.context, examined.files.config
+    has_original = any(ORIGINAL in section.settings for section in given.nested())
     if context is None:
         return
     for one in examined.encodings:
         form = one.form
         if not isinstance(form, Rotation) or form.rope_type != "yarn":
             continue
-        factor, original = (
-            form.scaling.get(name) for name in ("factor", "original_max_position_embeddings")
-        )
+        factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
         if not isinstance(factor, int | float) or not isinstance(original, int | float):
             continue
         reach = factor * original
-        if math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
+        is_context = original == form.n_positions and given.keys_of_file is None
+        if math.isfinite(reach) and is_context and not has_original:
+            yield "no_original", {"original": original, "factor": factor, "reach": round(reach)}
+        elif math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
             yield (
                 "reach_above" if reach > context else "reach_below",
                 {"factor": factor, "original": original, "reach": round(reach), "context": context},
@@ -33,6 +36,6 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 RULE = Rule(
     key="factor-times-original",
-    levels={"reach_above": "note", "reach_below": "warning"},
+    levels={"no_original": "note", "reach_above": "note", "reach_below": "warning"},
     find=find,
 )

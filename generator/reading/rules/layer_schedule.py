@@ -27,7 +27,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             origins = [one.origins["layers"] for one in acting if "layers" in one.origins]
             has_key = not origins or any(map(_says_which, origins))
             source = "" if has_key else examined.files.config.source
-            yield "unrotated", {**sized, "layers": bare, "without_key": source}
+            kind = "unrotated_by_name" if source else "unrotated"
+            yield kind, {**sized, "layers": bare, "source": source}
         yield from _limited(own, sized)
     for one in examined.encodings:
         form = one.form
@@ -67,6 +68,7 @@ def _limited(own: list[Layer], sized: Json) -> Iterator[tuple[str, Json]]:
 
 RULE = Rule(
     key="layer-schedule",
-    levels={"unrotated": "note", "limited": "note", "scaled_alone": "note"},
+    levels={"unrotated_by_name": "note",
+            **dict.fromkeys(("unrotated", "limited", "scaled_alone"), "fact")},
     find=find,
-)
+)  # fmt: skip

@@ -1,43 +1,40 @@
 """Lengths that tokenizer and config state differently."""
 
-import math
 from collections.abc import Iterator
 
-from generator.checkpoints.model.tokenizer_length import tokenizer_length
+from generator.checkpoints.model.limits import BESIDE, DYNAMIC, FACTOR, TOKENIZER, limits
 from generator.contracts import Examined, Json, Rule
-from generator.encodings import PositionTable, Rotation
+from generator.encodings import PositionTable
 
-ORIGINAL = "original_max_position_embeddings"
+# What cuts a text, and what prepares it: of the rest, a user sets the length of an answer.
+CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config.json"))
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Both, where a rotation encodes text and they differ; of tables, the rule ``rows`` speaks."""
-    context, tokens = examined.context, tokenizer_length(examined.files)
-    of_text = [one.form for one in examined.encodings if one.modality == "text"]
-    rotations = [form for form in of_text if isinstance(form, Rotation)]
-    if not rotations or not context or not tokens or tokens == context:
+    """All limits, where something cuts a text before or after the model's own, or where dynamic
+    scaling reaches beyond it; of a tokenizer that is longer than tables, the rule
+    ``rows`` speaks.
+    """
+    context = examined.context
+    every = [one for one in limits(examined.files, examined.encodings) if one.length]
+    if not context:
         return
-    if any(isinstance(form, PositionTable) for form in of_text):
-        return
-    scaled = [reach for form in rotations if (reach := _reach(form))]
-    is_longer = tokens > max([context, *scaled])
-    yield (
-        "tokenizer_longer" if is_longer else "tokenizer_differs",
-        {"context": context, "tokens": tokens, "scaled": max(scaled, default=None)},
+    cuts = [one.length or 0 for one in every if one.file in CUTTING]
+    growing = [one.length or 0 for one in every if one.key == DYNAMIC]
+    reaches = [one.length or 0 for one in every if one.key in FACTOR.values()]
+    has_table = any(
+        isinstance(one.form, PositionTable) for one in examined.encodings if one.is_of_words
     )
-
-
-def _reach(form: Rotation) -> int | None:
-    """Factor times original length of a scaling; None where it has not both."""
-    factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
-    if not isinstance(factor, int | float) or not isinstance(original, int):
-        return None
-    reach = factor * original
-    return int(reach) if math.isfinite(reach) and reach > 0 else None
+    most = max([context, *reaches])
+    listed = {"limits": [one.text for one in every]}
+    if not has_table and any(cut > most for cut in cuts):
+        yield "tokenizer_longer", listed
+    elif any(cut < context or (cut > context and not has_table) for cut in [*cuts, *growing]):
+        yield "differ", listed
 
 
 RULE = Rule(
     key="lengths",
-    levels={"tokenizer_longer": "warning", "tokenizer_differs": "note"},
+    levels={"tokenizer_longer": "warning", "differ": "note"},
     find=find,
 )

@@ -14,4 +14,4 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "switches", {"part": one.part, "short": form.short}
 
 
-RULE = Rule(key="longrope-switch", levels={"switches": "note"}, find=find)
+RULE = Rule(key="longrope-switch", levels={"switches": "fact"}, find=find)

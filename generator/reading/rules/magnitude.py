@@ -36,4 +36,4 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
 
 
-RULE = Rule(key="magnitude", levels={"of_rotation": "note", "of_logits": "note"}, find=find)
+RULE = Rule(key="magnitude", levels={"of_rotation": "fact", "of_logits": "fact"}, find=find)

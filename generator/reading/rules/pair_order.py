@@ -26,7 +26,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 RULE = Rule(
     key="pair-order",
-    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights", "unknown"), "note"),
-            "contradicted": "error"},
+    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights"), "fact"),
+            "unknown": "note", "contradicted": "error"},
     find=find,
 )  # fmt: skip

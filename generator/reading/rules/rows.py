@@ -30,6 +30,6 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 RULE = Rule(
     key="rows",
-    levels={"offset": "note", "tokenizer_longer": "warning", "other_grid": "warning"},
+    levels={"offset": "fact", "tokenizer_longer": "warning", "other_grid": "warning"},
     find=find,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generator.checkpoints.model.keys import SIZE_NAMES
+from generator.checkpoints.model import keys
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
@@ -21,14 +21,23 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if not isinstance(form, Rotation) or origin is None or one.modality == "image":
             continue
         turned = {"part": one.part, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
-        says_size_alone = all(key.split(".")[-1] in SIZE_NAMES for key in origin.keys)
-        if form.rotary_dim < form.head_dim and says_size_alone:
+        says_size_alone = all(key.split(".")[-1] in keys.SIZE_NAMES for key in origin.keys)
+        if form.rotary_dim < form.head_dim and says_size_alone and not _is_given(examined, form):
             yield "absent", {**turned, "family": examined.files.resolved.family_of(one.part)}
         for key in origin.keys:
             share = _value(examined, key)
             exact = None if share is None else share * form.head_dim
             if exact is not None and (round(exact) != int(exact + ROUNDING) or int(exact) % 2):
                 yield "uneven", {**turned, "key": key, "share": share, "exact": exact}
+
+
+def _is_given(examined: Examined, form: Rotation) -> bool:
+    """Whether a key about a rotation has its size or its share, also one that nothing reads."""
+    said = (form.rotary_dim, form.rotary_dim / form.head_dim)
+    return any(
+        keys.OF_ROPE.search(keys.dotted(path)) and type(value) in (int, float) and value in said
+        for path, value in keys.leaves(examined.files.config.settings)
+    )
 
 
 def _value(examined: Examined, key: str) -> float | None:

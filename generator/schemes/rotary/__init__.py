@@ -62,6 +62,7 @@ UNDERSTOOD = frozenset(
      "global_rope_theta", "qk_nope_head_dim", "v_head_dim"}
 )  # fmt: skip
 MOST_COMPONENTS = 2**16
+ORIGINAL = "original_max_position_embeddings"
 NULL_FOR_NONE = frozenset({"olmo_hybrid"})  # A base of null stands for no rotation.
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: tuple[Mixer, ...] = ("recurrent", "convolution", "fourier", "none")
@@ -243,9 +244,12 @@ def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
         if name not in ("rope_theta", "partial_rotary_factor", "type")
     }
     scaling["rope_type"] = ALIASES.get(word, word) if isinstance(word, str) else word
-    trained = config.value("original_max_position_embeddings")
+    trained = config.value(ORIGINAL)
     if scaling["rope_type"] == "longrope" and trained is not None:
-        scaling["original_max_position_embeddings"] = trained
+        scaling[ORIGINAL] = trained
+    n_positions = config.size("n_positions")
+    if scaling["rope_type"] == "yarn" and n_positions:  # As in transformers.
+        scaling.setdefault(ORIGINAL, n_positions)
     factor = rope.first(*FACTORS.get(config.family, ()))
     if factor is not None:
         scaling["attention_factor"] = factor
@@ -322,7 +326,7 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     "" for any other.
     """
     if form.rope_type == "longrope" and form.has_two_lists:
-        trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
+        trained = form.scaling.get(ORIGINAL, form.n_positions)
         return WORDING("other_frequencies_beyond", trained=trained)
     if form.has_fixed_alpha:
         return WORDING("base_multiplied", alpha=form.scaling["alpha"])

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from generator.contracts import (
+    Limit,
     LintFinding,
     Mixer,
     Origin,
@@ -218,6 +219,8 @@ class Checkpoint(TypedDict):
     """
     lint: list[LintFinding]
     """What programs may get wrong about it, as `lint` says; the gravest first."""
+    limits: list[Limit]
+    """Every limit on the length of a text that its files state, the least first."""
     copy: Copy | None
     """How it differs from its original; null if the list does not say that it is a copy."""
     use: dict[str, dict[str, UseMetric]] | None
@@ -417,6 +420,7 @@ OF_ATLAS = (
     UseMetric,
     Unmeasured,
     LintFinding,
+    Limit,
     Copy,
     TrainingRun,
     EncodingOfRun,

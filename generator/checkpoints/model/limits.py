@@ -1,0 +1,106 @@
+"""All limits on the length of a text that the files of a checkpoint state."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from generator.checkpoints.model import keys
+from generator.contracts import Encoding, Files, Limit
+from generator.contracts.model_config import ROPE, SIZES, TEXT
+from generator.contracts.wording import Wording
+from generator.encodings import Form, PositionTable, Rotation
+from generator.errors import RowError
+
+TEXTS = Wording("wording/limits.jinja")
+UNLIMITED = 10**8  # Libraries write 10^30 for no limit.
+ORIGINAL = "original_max_position_embeddings"
+# What a kind of scaling multiplies.
+ORIGINAL_TIMES, LINEAR = "original × factor", "context × linear factor"
+DYNAMIC = "context × dynamic factor"
+FACTOR = {"yarn": ORIGINAL_TIMES, "longrope": ORIGINAL_TIMES, "linear": LINEAR, "dynamic": DYNAMIC}
+# Files of small JSON objects, and their keys.
+BESIDE = (
+    ("tokenizer_config.json", ("model_max_length", "max_length")),
+    ("sentence_bert_config.json", ("max_seq_length",)),
+    ("generation_config.json", ("max_length",)),
+    ("preprocessor_config.json", ("model_max_length", "max_length")),
+)
+TOKENIZER = "tokenizer.json"
+# It stands before all words: the library tokenizers writes it second.
+TRUNCATION = re.compile(rb'"truncation"\s*:\s*\{[^{}]*?"max_length"\s*:\s*(\d+)')
+HEAD = 2**12  # bytes
+
+
+def limits(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Limit, ...]:
+    """Each, the least first; those that say that there is none last."""
+    every = [
+        *_of_config(files), *_scaled(files, encodings), *_of_tables(encodings), *_beside(files),
+    ]  # fmt: skip
+    return tuple(sorted(dict.fromkeys(every), key=lambda one: one.length or math.inf))
+
+
+def _of_config(files: Files) -> Iterator[Limit]:
+    config = files.config
+    for path, value in keys.leaves(config.settings):
+        of_text = all(name in (*TEXT, *ROPE) for name in path[:-1])
+        if of_text and path[-1] in (*SIZES["n_positions"], ORIGINAL):
+            name = keys.dotted(path)
+            own = (config.keys_of_file or {}).get(name, {})
+            kind = "original" if path[-1] == ORIGINAL else "stated"
+            yield from _limit(kind, config.source, next(iter(own), name), value)
+
+
+def _scaled(files: Files, encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
+    """Of rotations of text whose scaling multiplies a length, if all layers have it."""
+    forms = [one.form for one in encodings if one.is_of_words and isinstance(one.form, Rotation)]
+    if not all(form.is_rescaled for form in forms):
+        return
+    for form in forms:
+        factor, original = form.scaling.get("factor"), form.scaling.get(ORIGINAL)
+        if not form.is_length_known or not isinstance(factor, int | float) or factor <= 1.0:
+            continue
+        if form.rope_type not in FACTOR:
+            continue
+        if FACTOR[form.rope_type] != ORIGINAL_TIMES:  # In transformers, it reads the context.
+            original = form.n_positions
+        if isinstance(original, int) and factor * original < UNLIMITED:
+            length = round(factor * original)
+            text = TEXTS(
+                "scaled", kind=form.rope_type, factor=factor, original=original, length=length
+            )
+            yield Limit(files.config.source, FACTOR[form.rope_type], length, text)
+
+
+def _of_tables(encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
+    for one in encodings:
+        form, tensor = one.form, one.provenance.tensor
+        if one.is_of_words and tensor and isinstance(form, PositionTable):
+            n_rows = form.shape[0] if form.acts_in == "input" else None
+            yield from _limit("rows", one.provenance.file, tensor, n_rows)
+
+
+def _beside(files: Files) -> Iterator[Limit]:
+    for file, names in BESIDE:
+        try:
+            given: Any = json.loads(files.read(file) or b"{}")
+        except (RowError, ValueError, RecursionError):  # Whoever needs the file says so.
+            continue
+        for name in names if isinstance(given, dict) else ():
+            yield from _limit("stated", file, name, given.get(name))
+    try:
+        found = TRUNCATION.search((files.read(TOKENIZER) or b"")[:HEAD])
+    except RowError:
+        return
+    if found:
+        yield from _limit("stated", TOKENIZER, "truncation.max_length", int(found[1]))
+
+
+def _limit(kind: str, file: str, key: str, length: Any) -> Iterator[Limit]:
+    if isinstance(length, bool) or not isinstance(length, int | float) or not length > 0:
+        return
+    known = int(length) if length < UNLIMITED else None
+    values = {"file": file, "key": key}
+    text = TEXTS(kind, **values, length=known) if known else TEXTS("unlimited", **values)
+    yield Limit(file, key, known, text)

@@ -1,0 +1,13 @@
+"""A config that its own class rejects."""
+
+from collections.abc import Iterator
+
+from generator.contracts import Examined, Json, Rule
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """What each config class says."""
+    yield from (("rejected", {"sentence": sentence}) for sentence in examined.rejections)
+
+
+RULE = Rule(key="rejected-by-class", levels={"rejected": "warning"}, find=find)

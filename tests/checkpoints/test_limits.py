@@ -1,0 +1,83 @@
+"""All limits on the length of a text that the files of a checkpoint state."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.model.limits import limits
+from generator.contracts import Limit
+from generator.reading.find import find
+from tests.support import save_folder
+
+LLAMA: dict[str, Any] = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "vocab_size": 100, "max_position_embeddings": 64,
+}  # fmt: skip
+BERT: dict[str, Any] = {**LLAMA, "model_type": "roberta", "pad_token_id": 1}
+TABLE = "roberta.embeddings.position_embeddings.weight"
+
+
+def of(path: Path, settings: dict[str, Any], tensors: Any = None, **beside: Any) -> list[Limit]:
+    texts = {f"{name}.json": json.dumps(content) for name, content in beside.items()}
+    save_folder(path, settings, tensors or {"other": torch.zeros(1)}, texts)
+    files = FolderFiles(path, "own", Choice(name="model.safetensors"))
+    return list(limits(files, find(files)))
+
+
+def test_each_stands_beside_its_file_and_key_the_least_first(tmp_path: Path) -> None:
+    """RoBERTa's table has two rows for padding and the offset."""
+    found = of(
+        tmp_path, BERT, {TABLE: torch.randn(64, 64)},
+        tokenizer_config={"model_max_length": 512}, sentence_bert_config={"max_seq_length": 48},
+        tokenizer={"version": "1.0", "truncation": {"direction": "Right", "max_length": 32}},
+        generation_config={"max_length": 20}, preprocessor_config={"max_length": True},
+    )  # fmt: skip
+    assert [(one.length, one.file, one.key) for one in found] == [
+        (20, "generation_config.json", "max_length"),
+        (32, "tokenizer.json", "truncation.max_length"),
+        (48, "sentence_bert_config.json", "max_seq_length"),
+        (62, "model.safetensors", TABLE),
+        (64, "config.json", "max_position_embeddings"),
+        (512, "tokenizer_config.json", "model_max_length"),
+    ]
+    assert found[3].text == f"62 by the rows of {TABLE}"
+
+
+def test_a_length_that_no_text_has_is_no_limit(tmp_path: Path) -> None:
+    *_, last = of(tmp_path, LLAMA, tokenizer_config={"model_max_length": 10**30})
+    assert (last.length, last.text) == (
+        None,
+        "no limit by model_max_length in tokenizer_config.json",
+    )
+
+
+@pytest.mark.parametrize(
+    ("scaling", "lengths"),
+    [({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
+      [("rope_scaling.original_max_position_embeddings", 32), ("original × factor", 128)]),
+     # Their code in transformers multiplies the context itself.
+     ({"rope_type": "dynamic", "factor": 2.0}, [("context × dynamic factor", 128)]),
+     ({"rope_type": "linear", "factor": 2.0}, [("context × linear factor", 128)]),
+     # Meta's factor of 8 goes from 8,192 to 131,072: it multiplies no length.
+     ({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+       "original_max_position_embeddings": 32},
+      [("rope_scaling.original_max_position_embeddings", 32)])],
+)  # fmt: skip
+def test_a_scaling_multiplies_what_its_code_does(
+    tmp_path: Path, scaling: dict[str, Any], lengths: list[tuple[str, int]]
+) -> None:
+    found = of(tmp_path, {**LLAMA, "rope_scaling": scaling})
+    others = [(one.key, one.length) for one in found if one.key != "max_position_embeddings"]
+    assert others == lengths
+
+
+@pytest.mark.parametrize("text", ["[", "[]", "null", "[" * 10**5])
+def test_a_file_of_another_kind_states_none(tmp_path: Path, text: str) -> None:
+    save_folder(tmp_path, LLAMA, {"other": torch.zeros(1)}, {"tokenizer_config.json": text})
+    files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
+    assert [one.length for one in limits(files, find(files))] == [64]
