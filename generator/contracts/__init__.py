@@ -10,6 +10,7 @@ from generator.contracts.model_config import *  # noqa: F403
 from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
 from generator.contracts.read_checkpoint import *  # noqa: F403
+from generator.contracts.readers import *  # noqa: F403
 from generator.contracts.releases import *  # noqa: F403
 from generator.contracts.resolved import *  # noqa: F403
 from generator.contracts.results import *  # noqa: F403

@@ -1,0 +1,26 @@
+"""Programs that read config.json: what each takes from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from generator.contracts.model_config import Json
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A program, as its public code of one version is.
+
+    key: the name of its module, with hyphens
+    read_on: the day to which its code was read; source: where in that code
+    is_run: whether tests hold what it takes against the program itself
+    takes: returns the config.json that means to transformers 5 what the given one means to this
+        program, None where that is not known; raises RowError for one that it refuses
+    """
+
+    key: str
+    name: str
+    version: str
+    read_on: str
+    source: str
+    is_run: bool
+    takes: Callable[[Json], Json | None]

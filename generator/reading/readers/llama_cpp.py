@@ -1,0 +1,46 @@
+"""The converter of llama.cpp, which has transformers 5 read config.json where that knows the
+family, and else takes the file as it is.
+"""
+
+from typing import Any
+
+from generator.checkpoints.model.resolved import defaults, is_known
+from generator.contracts import Json, Reader
+from generator.errors import RowError
+
+ROPE, SCALING, TYPE = "rope_parameters", "rope_scaling", "rope_type"
+# It stores these, dynamic for the family of HunYuan alone.
+STORED = frozenset({"default", "linear", "yarn", "longrope", "su", "llama3"})
+OF_DYNAMIC = "hunyuan"
+
+
+def takes(settings: Json) -> Json | None:
+    """Without scaling where the converter knows no such kind, or drops its numbers.
+
+    errors: RowError for YaRN without an original length
+    """
+    family = str(settings.get("model_type"))
+    if not is_known(family):
+        return None
+    given: Any = settings.get(ROPE) or settings.get(SCALING) or defaults(family).get(ROPE) or {}
+    block = given.get("full_attention", given)
+    kind = str(block.get(TYPE, block.get("type", "default")))
+    if kind == "yarn" and "original_max_position_embeddings" not in block:
+        raise RowError("its converter has no default for original_max_position_embeddings of YaRN")
+    if kind in STORED or (kind == "dynamic" and family.startswith(OF_DYNAMIC)):
+        return settings
+    bases = ("rope_theta", "mrope_section", "partial_rotary_factor")
+    plain = {name: block[name] for name in bases if name in block}
+    kept = {name: value for name, value in settings.items() if name not in (ROPE, SCALING)}
+    return {**kept, ROPE: {**plain, TYPE: "default"}}
+
+
+READER = Reader(
+    key="llama-cpp",
+    name="llama.cpp (its converter)",
+    version="00bd27a6",
+    read_on="2026-11-29",
+    source="conversion/base.py, load_hparams and set_gguf_parameters; conversion/llama.py",
+    is_run=False,
+    takes=takes,
+)

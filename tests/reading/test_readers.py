@@ -1,0 +1,119 @@
+"""What other programs take from a config.json."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_models
+from generator.errors import RowError
+from generator.reading.find import find
+from generator.reading.readers import (
+    llama_cpp,
+    mlx_lm,
+    sglang,
+    transformers4,
+    transformers5,
+    vllm,
+)
+
+# `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
+ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
+SIZES = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "intermediate_size": 64, "rms_norm_eps": 1e-5, "vocab_size": 100, "num_key_value_heads": 4,
+    "max_position_embeddings": 64,
+}  # fmt: skip
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+NEW = {**SIZES, "rope_parameters": {"rope_theta": 5e5, **YARN}}
+OLD = {**SIZES, "rope_theta": 5e5, "rope_scaling": YARN}
+DYNAMIC = {"rope_theta": 5e5, "rope_type": "dynamic", "factor": 2.0}
+
+
+def rotations(settings: Mapping[str, Any]) -> list[Rotation]:
+    every = find(ConfigAlone(settings, "own"))
+    return [one.form for one in every if isinstance(one.form, Rotation)]
+
+
+@pytest.mark.parametrize(("settings", "expected"), ORACLE)
+def test_transformers4_takes_what_it_computes(
+    settings: dict[str, Any], expected: list[float]
+) -> None:
+    taken = transformers4.takes(settings)
+    assert taken is not None
+    form = rotations(taken)[0]
+    values = [len(form.frequencies), form.frequencies.sum(), form.frequencies[-1]]
+    np.testing.assert_allclose([*values, form.attention_factor], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("reader", "new", "old"),
+    [
+        (transformers4, (10_000.0, False), (5e5, True)),
+        (transformers5, (5e5, True), (5e5, True)),
+        (mlx_lm, (10_000.0, False), (5e5, True)),
+        (llama_cpp, (5e5, True), (5e5, True)),
+        (vllm, (5e5, True), (5e5, True)),
+        (sglang, (5e5, True), (5e5, True)),
+    ],
+)
+def test_readers_take_each_spelling(
+    reader: Any, new: tuple[float, bool], old: tuple[float, bool]
+) -> None:
+    for settings, expected in ((NEW, new), (OLD, old)):
+        [form] = rotations(reader.takes(settings))
+        assert (form.base, form.attention_factor > 1.0) == expected
+
+
+def test_readers_agree_on_both_spellings() -> None:
+    both = {**NEW, **OLD}
+    for reader in (transformers4, transformers5, mlx_lm, llama_cpp, vllm, sglang):
+        [form] = rotations(reader.READER.takes(both) or {})
+        assert (form.base, form.attention_factor > 1.0) == (5e5, True)
+
+
+def test_converter_of_llama_cpp_loses_scaling_that_it_does_not_know() -> None:
+    [form] = rotations(llama_cpp.takes({**SIZES, "rope_parameters": DYNAMIC}) or {})
+    assert form.base == 5e5
+    assert form.parameters == rotations({**SIZES, "rope_theta": 5e5})[0].parameters
+
+
+@pytest.mark.parametrize(
+    ("reader", "settings", "reason"),
+    [
+        (mlx_lm, {**NEW, "model_type": "olmo3", "sliding_window": 8}, "no default for rope_theta"),
+        (mlx_lm, {**SIZES, "model_type": "qwen3", "head_dim": 16}, "no base"),
+        (mlx_lm, {**OLD, "rope_scaling": {"type": "own"}}, "no scaling of the kind own"),
+        (llama_cpp, {**SIZES, "rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "of YaRN"),
+        (vllm, {**OLD, "rope_scaling": {**YARN, "type": "linear"}}, "beside type linear"),
+        (vllm, {**OLD, "rope_scaling": {"type": "mrope"}}, "no mrope_section"),
+    ],
+)
+def test_readers_refuse(reader: Any, settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RowError, match=reason):
+        reader.takes(settings)
+
+
+def test_base_of_other_code_is_not_known() -> None:
+    for reader in (transformers4, transformers5, sglang):
+        assert reader.takes({"model_type": "xlm-roberta", "rotary_emb_base": 2e4}) is None
+    [form] = rotations(vllm.takes({**SIZES, "rotary_emb_base": 2e4}) or {})
+    assert form.base == 2e4
+
+
+@pytest.mark.thorough
+def test_transformers4_takes_published_configs_as_transformers5() -> None:
+    n_taken = 0
+    for model in known_models():
+        taken = transformers4.takes(model.settings)
+        if taken is None:
+            continue
+        n_taken += 1
+        one, other = rotations(model.settings), rotations(taken)
+        assert [form.parameters for form in one] == [form.parameters for form in other], model.id
+    assert n_taken > 200
