@@ -1,8 +1,9 @@
 """What other readers of config.json take where the file is silent: the arguments of the config
 classes of transformers 4, and the fields of the arguments of mlx-lm's models.
 
-`python -m benchmarks.readers PYTHON FOLDER` writes them beside the package of the readers: PYTHON of an
-environment with transformers 4.57, which needs no torch, and FOLDER of an unpacked wheel of mlx-lm.
+`python -m benchmarks.readers PYTHON FOLDER` writes them beside the package of the readers: PYTHON
+of an environment with transformers 4.57, which needs no torch, and FOLDER of an unpacked wheel of
+mlx-lm.
 """
 
 import ast

@@ -37,7 +37,7 @@ def takes(settings: Json) -> Json | None:
 
 READER = Reader(
     key="llama-cpp",
-    name="llama.cpp (its converter)",
+    name="llama.cpp's converter",
     version="00bd27a6",
     read_on="2026-11-29",
     source="conversion/base.py, load_hparams and set_gguf_parameters; conversion/llama.py",

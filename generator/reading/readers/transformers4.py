@@ -17,7 +17,7 @@ NOT_SCALED = {"rope_type": "default"}
 def takes(settings: Json) -> Json | None:
     """Its words mean the same to transformers 5; what its class takes by default is written out."""
     known = reader_defaults("transformers4").get(str(settings.get("model_type")))
-    if known is None or not known["arguments"].keys() & BASES and settings.keys() & BASES:
+    if known is None or (settings.keys() & BASES and not known["arguments"].keys() & BASES):
         return None  # Other code knows the base.
     return _of_class(settings, known)
 
@@ -47,7 +47,7 @@ def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
 
 READER = Reader(
     key="transformers4",
-    name="transformers 4",
+    name="transformers",
     version="4.57.6",
     read_on="2026-11-29",
     source="the arguments of each class in src/transformers/models/*/configuration_*.py",

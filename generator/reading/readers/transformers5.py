@@ -13,7 +13,7 @@ def takes(settings: Json) -> Json | None:
 
 READER = Reader(
     key="transformers5",
-    name="transformers 5",
+    name="transformers",
     version="5",
     read_on="2026-11-29",
     source="src/transformers/modeling_rope_utils.py, standardize_rope_params, and each class",

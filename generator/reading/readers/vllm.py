@@ -1,6 +1,6 @@
 """vLLM, which has transformers 5 read config.json and mends older names in what it gets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Json, Reader
@@ -12,6 +12,13 @@ NAMES = {
     "rope_theta": ("rope_theta", "rotary_emb_base"),
     "partial_rotary_factor": ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"),
 }
+# The least of them counts, unless the last is there.
+LENGTHS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_target_positions",
+    "max_sequence_length", "max_seq_length", "seq_len", "model_max_length",
+)  # fmt: skip
+WITHOUT_LENGTH = 2048
+IN_LENGTH = frozenset({"longrope", "llama3"})  # Kinds of scaling that the length has already.
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
@@ -36,6 +43,26 @@ def takes(settings: Json) -> Json | None:
     return {**settings, **mended}
 
 
+def limit(config: Json, blocks: Sequence[Json]) -> int:
+    """The length that it serves where none is asked for: by YaRN the original one times its
+    factor, by other kinds the given one times theirs, by LongRoPE the original one.
+    """
+    given = [config[name] for name in LENGTHS if config.get(name) is not None]
+    length = config.get(LENGTHS[-1]) or min(given, default=WITHOUT_LENGTH)
+    if "gemma3" in str(config.get("model_type")):
+        return int(length)
+    factor = 1.0
+    for block in blocks:
+        kind = block.get("rope_type")
+        if kind == "longrope":
+            return int(config.get("original_max_position_embeddings", length))
+        if kind not in IN_LENGTH:
+            factor = block.get("factor") or factor
+        if kind == "yarn":
+            length = block["original_max_position_embeddings"]
+    return int(length * factor)
+
+
 def _blocks(settings: Json) -> Iterator[Json]:
     """Settings of its rotations, and of those in nested configs."""
     for name, value in settings.items():
@@ -51,7 +78,9 @@ READER = Reader(
     name="vLLM",
     version="0036026e",
     read_on="2026-11-29",
-    source="vllm/transformers_utils/config.py, patch_rope_parameters and patch_legacy_rope_type",
+    source="vllm/transformers_utils/config.py, patch_rope_parameters and patch_legacy_rope_type;"
+    " vllm/config/model.py, _get_and_verify_max_len",
     is_run=False,
     takes=takes,
+    limit=limit,
 )
