@@ -12,7 +12,9 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.encodings import Rotation
 from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
+from generator.reading.evidence import look_closely
 from generator.reading.find import find
+from generator.reading.lint import findings
 from generator.reading.readers import (
     llama_cpp,
     mlx_lm,
@@ -21,6 +23,7 @@ from generator.reading.readers import (
     transformers5,
     vllm,
 )
+from generator.reading.taken import agreed, taken
 
 # `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
 ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
@@ -81,6 +84,57 @@ def test_converter_of_llama_cpp_loses_scaling_that_it_does_not_know() -> None:
     [form] = rotations(llama_cpp.takes({**SIZES, "rope_parameters": DYNAMIC}) or {})
     assert form.base == 5e5
     assert form.parameters == rotations({**SIZES, "rope_theta": 5e5})[0].parameters
+
+
+def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
+    block = {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }  # fmt: skip
+    inner = {**OLD, "rope_scaling": block}
+    for settings, length in (
+        (inner, 8192),
+        ({**inner, "original_max_position_embeddings": 32}, 32),
+    ):
+        expected = {**inner, "rope_scaling": {**block, "original_max_position_embeddings": length}}
+        [form], [twin] = rotations(llama_cpp.takes(settings) or {}), rotations(expected)
+        assert form.parameters == twin.parameters
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [
+        (OLD, 64),  # By YaRN the original length times the factor.
+        ({**OLD, "model_max_length": 32, "rope_scaling": None}, 32),
+        ({**OLD, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, 128),
+        ({**OLD, "rope_scaling": None}, 64),
+    ],
+)
+def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
+    every = {one.reader.key: one.limit for one in taken(settings, "own")}
+    assert (every["vllm"], every["sglang"]) == (limit, limit)
+
+
+def test_mend_is_the_least_that_makes_all_agree() -> None:
+    plain = {"rope_theta": 5e5, "rope_type": "default"}
+    assert agreed({**SIZES, "rope_parameters": plain}, "own") == {"rope_theta": 5e5}
+    assert agreed(NEW, "own") == {
+        "rope_theta": 5e5, "rope_scaling": {**YARN, "type": "yarn"},
+    }  # fmt: skip
+    # A value for each of two rotations is none that all programs know.
+    assert agreed({**SIZES, "model_type": "gemma3_text"}, "own") == {}
+
+
+def test_lint_tells_of_defaults_and_of_refusals() -> None:
+    silent = {**SIZES, "model_type": "qwen2"}
+    files = ConfigAlone(silent, "own")
+    [one] = [one for one in findings(files, look_closely(files)) if one.rule == "readers"]
+    assert one.level == "note"
+    assert "mlx-lm 0.32.2 takes base 1,000,000" in one.text
+    files = ConfigAlone({**SIZES, "model_type": "qwen3", "head_dim": 16}, "own")
+    [one] = [one for one in findings(files, look_closely(files)) if one.rule == "readers"]
+    assert one.level == "note"
+    assert one.text.endswith("does not load the file: it finds no base in the file.")
 
 
 @pytest.mark.parametrize(

@@ -2,37 +2,53 @@
 family, and else takes the file as it is.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from generator.checkpoints.model.resolved import defaults, is_known
 from generator.contracts import Json, Reader
+from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 
 ROPE, SCALING, TYPE = "rope_parameters", "rope_scaling", "rope_type"
 # It stores these, dynamic for the family of HunYuan alone.
 STORED = frozenset({"default", "linear", "yarn", "longrope", "su", "llama3"})
 OF_DYNAMIC = "hunyuan"
+ORIGINAL, OF_LLAMA3 = "original_max_position_embeddings", 8192
+KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
 
 
 def takes(settings: Json) -> Json | None:
-    """Without scaling where the converter knows no such kind, or drops its numbers.
+    """Without scaling where the converter knows no such kind. Llama 3's has the original length
+    that stands beside its block.
 
     errors: RowError for YaRN without an original length
     """
     family = str(settings.get("model_type"))
     if not is_known(family):
         return None
+    for name in TEXT:
+        if isinstance(part := settings.get(name), Mapping):
+            inner = takes(part)
+            return None if inner is None else {**settings, name: inner}
     given: Any = settings.get(ROPE) or settings.get(SCALING) or defaults(family).get(ROPE) or {}
     block = given.get("full_attention", given)
     kind = str(block.get(TYPE, block.get("type", "default")))
-    if kind == "yarn" and "original_max_position_embeddings" not in block:
+    if kind == "yarn" and ORIGINAL not in block:
         raise RowError("its converter has no default for original_max_position_embeddings of YaRN")
+    kept = {name: value for name, value in settings.items() if name not in (ROPE, SCALING)}
+    if kind == "llama3" and block is given:
+        taken = {**block, ORIGINAL: settings.get(ORIGINAL, OF_LLAMA3)}
+        return {**kept, ROPE: {**_base(settings), **taken}}
     if kind in STORED or (kind == "dynamic" and family.startswith(OF_DYNAMIC)):
         return settings
-    bases = ("rope_theta", "mrope_section", "partial_rotary_factor")
-    plain = {name: block[name] for name in bases if name in block}
-    kept = {name: value for name, value in settings.items() if name not in (ROPE, SCALING)}
-    return {**kept, ROPE: {**plain, TYPE: "default"}}
+    plain = {name: block[name] for name in KEPT if name in block}
+    return {**kept, ROPE: {**_base(settings), **plain, TYPE: "default"}}
+
+
+def _base(settings: Json) -> Json:
+    """The base beside a block without one."""
+    return {name: settings[name] for name in KEPT[:1] if name in settings}
 
 
 READER = Reader(
