@@ -86,6 +86,15 @@ def test_converter_of_llama_cpp_loses_scaling_that_it_does_not_know() -> None:
     assert form.parameters == rotations({**SIZES, "rope_theta": 5e5})[0].parameters
 
 
+def test_own_ways_of_the_converter_of_llama_cpp_are_not_known() -> None:
+    apart = {"full_attention": DYNAMIC, "sliding_attention": {"rope_theta": 1e4}}
+    kinds = [{**DYNAMIC, "rope_type": "proportional"}, apart]
+    for block in kinds:
+        assert llama_cpp.takes({**SIZES, "rope_parameters": block}) is None
+    scaling = {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 32}
+    assert llama_cpp.takes({**OLD, "model_type": "glm4", "rope_scaling": scaling}) is None
+
+
 def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
     block = {
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -122,7 +131,7 @@ def test_mend_is_the_least_that_makes_all_agree() -> None:
         "rope_theta": 5e5, "rope_scaling": {**YARN, "type": "yarn"},
     }  # fmt: skip
     # A value for each of two rotations is none that all programs know.
-    assert agreed({**SIZES, "model_type": "gemma3_text"}, "own") == {}
+    assert agreed({**SIZES, "model_type": "gemma3_text", "num_hidden_layers": 6}, "own") == {}
 
 
 def test_lint_tells_of_defaults_and_of_refusals() -> None:

@@ -11,16 +11,16 @@ from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 
 ROPE, SCALING, TYPE = "rope_parameters", "rope_scaling", "rope_type"
-# It stores these, dynamic for the family of HunYuan alone.
-STORED = frozenset({"default", "linear", "yarn", "longrope", "su", "llama3"})
+STORED = frozenset({"default", "linear", "yarn", "longrope", "su"})
 OF_DYNAMIC = "hunyuan"
+OF_LLAMA = frozenset({"llama", "mistral", "mixtral"})  # Families of one class.
 ORIGINAL, OF_LLAMA3 = "original_max_position_embeddings", 8192
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
 
 
 def takes(settings: Json) -> Json | None:
-    """Without scaling where the converter knows no such kind. Llama 3's has the original length
-    that stands beside its block.
+    """Without dynamic scaling, which it stores for HunYuan alone. Of Llama 3's, its class for such
+    models takes the original length that stands beside the block.
 
     errors: RowError for YaRN without an original length
     """
@@ -37,11 +37,13 @@ def takes(settings: Json) -> Json | None:
     if kind == "yarn" and ORIGINAL not in block:
         raise RowError("its converter has no default for original_max_position_embeddings of YaRN")
     kept = {name: value for name, value in settings.items() if name not in (ROPE, SCALING)}
-    if kind == "llama3" and block is given:
+    if kind == "llama3" and family in OF_LLAMA:
         taken = {**block, ORIGINAL: settings.get(ORIGINAL, OF_LLAMA3)}
         return {**kept, ROPE: {**_base(settings), **taken}}
-    if kind in STORED or (kind == "dynamic" and family.startswith(OF_DYNAMIC)):
+    if kind in STORED or (kind == "llama3" and block.get(ORIGINAL) == OF_LLAMA3):
         return settings
+    if kind != "dynamic" or block is not given or family.startswith(OF_DYNAMIC):
+        return None  # Classes of some families store it in ways of their own.
     plain = {name: block[name] for name in KEPT if name in block}
     return {**kept, ROPE: {**_base(settings), **plain, TYPE: "default"}}
 
