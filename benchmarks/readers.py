@@ -44,6 +44,11 @@ for family in CONFIG_MAPPING:
     found[family] = {"arguments": own, "parts": parts}
 print(json.dumps(found))
 """
+SCALINGS = ("rope_scaling", "rope_parameters", "scaling_config")
+# Modules of mlx-lm that are no model.
+SHARED = frozenset(
+    {"base", "cache", "activations", "switch_layers", "pipeline", "mla", "ssm", "rope_utils"}
+)
 TEXT_ARGUMENTS = ("TextArgs", "TextConfig", "TextModelArgs", "ModelArgs")
 
 
@@ -64,7 +69,8 @@ def of_mlx(folder: Path) -> dict[str, Any]:
         for one in tree.body
         if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "MODEL_REMAPPING"
     ]
-    models = {}
+    models: dict[str, Any] = {}
+    scaling: dict[str, str] = {}
     for path in sorted((package / "models").glob("*.py")):
         code = ast.parse(path.read_text(encoding="utf-8"))
         classes = {one.name: one for one in code.body if isinstance(one, ast.ClassDef)}
@@ -74,7 +80,26 @@ def of_mlx(folder: Path) -> dict[str, Any]:
             # Of smollm3.
             for base in named[0].bases:
                 models[path.stem] |= models.get(ast.unparse(base).removesuffix(".ModelArgs"), {})
-    return {"others": others, "models": models}
+            scaling[path.stem] = _of_scaling(code)
+    return {"others": others, "models": models, "scaling": scaling}
+
+
+def _of_scaling(code: ast.Module) -> str:
+    """Whether the rotations of a module take a scaling, lose it, or have a way of their own."""
+    every = list(ast.walk(code))
+    calls = [
+        ast.unparse(one)
+        for one in every
+        if isinstance(one, ast.Call) and ast.unparse(one.func) == "initialize_rope"
+    ]
+    if any(name in call for call in calls for name in SCALINGS):
+        return "taken"
+    attributes = {one.attr for one in every if isinstance(one, ast.Attribute)}
+    is_of_others = any(
+        isinstance(one, ast.ImportFrom) and one.level == 1 and one.module not in SHARED
+        for one in every
+    )
+    return "own" if is_of_others or not attributes.isdisjoint(SCALINGS) else "lost"
 
 
 def _fields(of_class: ast.ClassDef) -> Iterator[tuple[str, Any]]:

@@ -180,3 +180,18 @@ def test_transformers4_takes_published_configs_as_transformers5() -> None:
         one, other = rotations(model.settings), rotations(taken)
         assert [form.parameters for form in one] == [form.parameters for form in other], model.id
     assert n_taken > 200
+
+
+def test_mlx_lm_loses_scaling_where_its_model_passes_none() -> None:
+    scaled = {**OLD, "model_type": "qwen3_moe", "head_dim": 16}
+    [form] = rotations(mlx_lm.takes(scaled) or {})
+    assert form.parameters == rotations({**scaled, "rope_scaling": None})[0].parameters
+    # Its code has a way of its own.
+    assert mlx_lm.takes({**OLD, "model_type": "deepseek_v2"}) is None
+
+
+def test_text_model_is_read_by_the_code_of_the_whole_or_by_its_own() -> None:
+    text = {**NEW, "model_type": "kimi_k2"}
+    taken_there = mlx_lm.takes({"model_type": "kimi_k25", "text_config": text}) or {}
+    assert taken_there["text_config"]["rope_theta"] == 10_000.0
+    assert mlx_lm.takes({"model_type": "paligemma", "text_config": OLD}) is None

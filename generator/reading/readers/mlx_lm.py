@@ -9,6 +9,7 @@ from generator.errors import RowError
 from generator.reading.reader_defaults import REQUIRED, reader_defaults
 
 ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
+OF_SCALING = "scaling"  # Whether its rotations take one, lose it, or have a way of their own.
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
     "default": "default", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",
@@ -34,7 +35,8 @@ def takes(settings: Json) -> Json | None:
     fields = _fields(settings)
     for name in TEXT:
         if fields is not None and isinstance(part := settings.get(name), Mapping):
-            inner = _taken(part, fields or _fields(part) or {})
+            own = fields if fields.keys() > {OF_SCALING} else _fields(part)
+            inner = _taken(part, own or {})
             return None if inner is None else {**settings, name: inner}
     return _taken(settings, fields or {})
 
@@ -42,8 +44,9 @@ def takes(settings: Json) -> Json | None:
 def _fields(settings: Json) -> Json | None:
     """Those of its family with their defaults; None where it has no code."""
     every, family = reader_defaults("mlx-lm"), str(settings.get("model_type"))
-    fields: Json | None = every["models"].get(every["others"].get(family, family))
-    return fields
+    name = every["others"].get(family, family)
+    fields: Json | None = every["models"].get(name)
+    return None if fields is None else {**fields, OF_SCALING: every["scaling"][name]}
 
 
 def _taken(settings: Json, fields: Json) -> Json | None:
@@ -56,13 +59,16 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     if any(isinstance(value, Mapping) for value in inner.values()):
         return None  # Each model has its own way with several.
     base, scaling = _rotation(given, inner)
+    if scaling and given[OF_SCALING] == "own":
+        return None
     if base is None:
         raise RowError("it finds no base in the file")
-    of_rotation = (ROPE, SCALING, BASE)
+    of_rotation = (ROPE, SCALING, BASE, OF_SCALING)
     kept = {name: value for name, value in settings.items() if name not in of_rotation}
     kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
-    is_scaled = scaling or settings.get(ROPE) or settings.get(SCALING)
-    return {**kept, BASE: base, **({SCALING: _scaling(scaling)} if is_scaled else {})}
+    if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
+        return {**kept, BASE: base}
+    return {**kept, BASE: base, SCALING: _scaling(scaling if given[OF_SCALING] == "taken" else {})}
 
 
 def _rotation(given: Json, inner: Json) -> tuple[Any, Json]:
