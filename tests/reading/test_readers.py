@@ -186,6 +186,9 @@ def test_mlx_lm_loses_scaling_where_its_model_passes_none() -> None:
     scaled = {**OLD, "model_type": "qwen3_moe", "head_dim": 16}
     [form] = rotations(mlx_lm.takes(scaled) or {})
     assert form.parameters == rotations({**scaled, "rope_scaling": None})[0].parameters
+    # Its code reads the top before the section.
+    first = mlx_lm.takes({**NEW, "model_type": "qwen3", "head_dim": 16, "rope_theta": 1e6}) or {}
+    assert (first["rope_theta"], first["rope_scaling"]["rope_type"]) == (1e6, "yarn")
     # Its code has a way of its own.
     assert mlx_lm.takes({**OLD, "model_type": "deepseek_v2"}) is None
 

@@ -58,8 +58,8 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     inner = given.get(ROPE) or {}
     if any(isinstance(value, Mapping) for value in inner.values()):
         return None  # Each model has its own way with several.
-    base, scaling = _rotation(given, inner)
-    if scaling and given[OF_SCALING] == "own":
+    base, scaling = _rotation(given, inner, fields)
+    if fields[OF_SCALING] == "own" and _kind(scaling) != "default":
         return None
     if base is None:
         raise RowError("it finds no base in the file")
@@ -68,20 +68,28 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
     if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
         return {**kept, BASE: base}
-    return {**kept, BASE: base, SCALING: _scaling(scaling if given[OF_SCALING] == "taken" else {})}
+    return {**kept, BASE: base, SCALING: _scaling(scaling if fields[OF_SCALING] == "taken" else {})}
 
 
-def _rotation(given: Json, inner: Json) -> tuple[Any, Json]:
-    """Base and scaling: of the section where its model looks there, and at the top otherwise."""
+def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:
+    """Base and scaling: of the section where its model looks there, and at the top otherwise; of
+    Qwen 3, whose base has no default, at the top first.
+    """
     top = given.get(SCALING) or {}
     if ROPE not in given:
         return given.get(BASE, given.get("rotary_emb_base")), top
+    if fields[ROPE] is None and fields.get(BASE, ROPE) is None:
+        return given[BASE] or inner.get(BASE), top or inner
     return inner.get(BASE, given.get(BASE)), inner or top
+
+
+def _kind(scaling: Json) -> str:
+    return str(scaling.get("type") or scaling.get("rope_type", "default"))
 
 
 def _scaling(given: Json) -> Json:
     """A block as transformers 5 writes it."""
-    kind = given.get("type") or given.get("rope_type", "default")
+    kind = _kind(given)
     if kind not in KINDS:
         raise RowError(f"it knows no scaling of the kind {kind}")
     dropped = ("type", "rope_type", BASE, "attention_factor")
