@@ -35,7 +35,7 @@ with deferred():
     from generator.cli import inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
-    from generator.reading import find, named, plan, taken
+    from generator.reading import find, lint, named, plan
     from generator.site import materials
     from generator.site.history import changes, former_site, sentences
 
@@ -105,7 +105,7 @@ def _show_readers(checkpoint: "Checkpoint", tasks: "Sequence[plan.Task]") -> Non
     """errors: AtlasError"""
     with named.hub_errors(checkpoint), local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
-            inspection.show_readers(out, local_pool.within_limits(executor, taken.taken_of, task))
+            inspection.show_readers(out, local_pool.within_limits(executor, lint.taken_of, task))
 
 
 @app.command()

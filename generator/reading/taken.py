@@ -18,7 +18,6 @@ from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.reading import readers
 from generator.reading.find import find
-from generator.reading.plan import Task, opened
 
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 OURS = "transformers5"  # In whose words this program reads.
@@ -93,19 +92,6 @@ def taken(settings: Json, where: str) -> tuple[Taken, ...]:
         except RowError as error:
             every.append(Taken(reader, refused=str(error)))
     return tuple(every)
-
-
-def taken_of(task: Task) -> tuple[Taken, ...]:
-    """What each reader takes from the config.json of a checkpoint.
-
-    errors: RowError, also without such a file; NotReachedError
-    """
-    if task.problem is not None:
-        raise task.problem
-    config = opened(task).config
-    if not is_read(config):
-        raise RowError(f"{config.where}: found no config.json, which these programs read")
-    return taken(config.settings, config.where)
 
 
 def _of(reader: Reader, files: ConfigAlone) -> Taken:
