@@ -4,13 +4,13 @@ extensions. What a module below calls by a public name is exchanged.
 
 from generator.contracts.checkpoints import *  # noqa: F403
 from generator.contracts.comparisons import *  # noqa: F403
+from generator.contracts.config_readers import *  # noqa: F403
 from generator.contracts.file_formats import *  # noqa: F403
 from generator.contracts.layer_map import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403
 from generator.contracts.oracle import *  # noqa: F403
 from generator.contracts.outcomes import *  # noqa: F403
 from generator.contracts.read_checkpoint import *  # noqa: F403
-from generator.contracts.readers import *  # noqa: F403
 from generator.contracts.releases import *  # noqa: F403
 from generator.contracts.resolved import *  # noqa: F403
 from generator.contracts.results import *  # noqa: F403

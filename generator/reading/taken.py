@@ -12,11 +12,11 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Json, ModelConfig, Reader, discovery
+from generator.contracts import ConfigReader, Json, ModelConfig, discovery
 from generator.contracts.model_config import TEXT
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.reading import readers
+from generator.reading import programs
 from generator.reading.find import find
 
 CLOSE = 1e-4  # Relative, of frequencies and factors.
@@ -32,7 +32,7 @@ class Taken:
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
     """
 
-    reader: Reader
+    reader: ConfigReader
     rotations: Mapping[str, Rotation] = field(default_factory=dict)
     parameters: Mapping[str, Json] = field(default_factory=dict)
     windows: tuple[int | None, ...] = ()
@@ -66,9 +66,9 @@ class Taken:
 
 
 @cache
-def all_readers() -> tuple[Reader, ...]:
+def all_readers() -> tuple[ConfigReader, ...]:
     """Every reader, by its key."""
-    return tuple(sorted(discovery.load(readers, Reader), key=lambda reader: reader.key))
+    return tuple(sorted(discovery.load(programs, ConfigReader), key=lambda reader: reader.key))
 
 
 def is_read(config: ModelConfig) -> bool:
@@ -94,7 +94,7 @@ def taken(settings: Json, where: str) -> tuple[Taken, ...]:
     return tuple(every)
 
 
-def _of(reader: Reader, files: ConfigAlone) -> Taken:
+def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     """errors: RowError"""
     if files.resolved.refused:
         raise RowError(files.resolved.refused)
@@ -112,7 +112,7 @@ def _of(reader: Reader, files: ConfigAlone) -> Taken:
     return Taken(reader, forms, parameters, tuple(windows), limit)
 
 
-def _with_limit(one: Taken, reader: Reader, files: ConfigAlone) -> Taken:
+def _with_limit(one: Taken, reader: ConfigReader, files: ConfigAlone) -> Taken:
     limit = one.limit
     if reader.limit is not None:
         config: Any = files.resolved.config.settings

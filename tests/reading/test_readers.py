@@ -15,7 +15,7 @@ from generator.errors import RowError
 from generator.reading.evidence import look_closely
 from generator.reading.find import find
 from generator.reading.lint import findings
-from generator.reading.readers import (
+from generator.reading.programs import (
     llama_cpp,
     mlx_lm,
     sglang,

@@ -7,7 +7,7 @@ from generator.contracts.model_config import Json
 
 
 @dataclass(frozen=True)
-class Reader:
+class ConfigReader:
     """A program, as its public code of one version is.
 
     key: the name of its module, with hyphens

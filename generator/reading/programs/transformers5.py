@@ -1,7 +1,7 @@
 """transformers 5, in whose words this program reads every config.json."""
 
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 
 
 def takes(settings: Json) -> Json | None:
@@ -11,7 +11,7 @@ def takes(settings: Json) -> Json | None:
     return settings if is_known(family) and not is_of_other_code else None
 
 
-READER = Reader(
+READER = ConfigReader(
     key="transformers5",
     name="transformers",
     version="5",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 
 # The first that is there counts.
 LENGTHS = (
@@ -31,7 +31,7 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:
     return int(factor * given[0]) if given else WITHOUT_LENGTH
 
 
-READER = Reader(
+READER = ConfigReader(
     key="sglang",
     name="SGLang",
     version="0.5.23",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from generator.checkpoints.model.resolved import defaults, is_known
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 
@@ -53,7 +53,7 @@ def _base(settings: Json) -> Json:
     return {name: settings[name] for name in KEPT[:1] if name in settings}
 
 
-READER = Reader(
+READER = ConfigReader(
     key="llama-cpp",
     name="llama.cpp's converter",
     version="00bd27a6",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from generator.checkpoints.model.resolved import is_known
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
 
@@ -73,7 +73,7 @@ def _blocks(settings: Json) -> Iterator[Json]:
             yield from _blocks(value)
 
 
-READER = Reader(
+READER = ConfigReader(
     key="vllm",
     name="vLLM",
     version="0036026e",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 from generator.reading.reader_defaults import reader_defaults
 
 ROPE, SCALING = "rope_parameters", "rope_scaling"
@@ -45,7 +45,7 @@ def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
     return kept
 
 
-READER = Reader(
+READER = ConfigReader(
     key="transformers4",
     name="transformers",
     version="4.57.6",

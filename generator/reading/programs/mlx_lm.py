@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from generator.contracts import Json, Reader
+from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 from generator.reading.reader_defaults import REQUIRED, reader_defaults
@@ -97,7 +97,7 @@ def _scaling(given: Json) -> Json:
     return {**OF_KIND.get(KINDS[kind], {}), **values, "rope_type": KINDS[kind]}
 
 
-READER = Reader(
+READER = ConfigReader(
     key="mlx-lm",
     name="mlx-lm",
     version="0.32.2",
