@@ -35,7 +35,7 @@ with deferred():
     from generator.cli import inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
-    from generator.reading import find, named, plan
+    from generator.reading import find, lint, named, plan
     from generator.site import materials
     from generator.site.history import changes, former_site, sentences
 
@@ -49,7 +49,7 @@ app.command()(build)
 
 
 @app.command()
-def inspect(
+def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
     source: Annotated[
         str,
         typer.Argument(
@@ -72,6 +72,10 @@ def inspect(
     config: Annotated[
         Path | None, typer.Option("--config", help="A config.json for weights that have none.")
     ] = None,
+    readers: Annotated[
+        bool,
+        typer.Option("--readers", help="Show what each program takes from its config.json."),
+    ] = False,
 ) -> None:
     """Show how one checkpoint encodes position, without building a site. The limits are those of a
     build.
@@ -81,6 +85,9 @@ def inspect(
     with reporting_errors():
         checkpoint = named.checkpoint_at(source, pickle, file, config)
         tasks = named.tasks_of(checkpoint)
+        if readers:
+            _show_readers(checkpoint, tasks)
+            return
         with named.hub_errors(checkpoint), local_pool.reading() as executor:
             every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
         if as_json:
@@ -92,6 +99,13 @@ def inspect(
             inspection.show(out, inspected, find.all_schemes())
             inspection.show_findings(out, task)
         inspection.show_row(out, checkpoint, config)
+
+
+def _show_readers(checkpoint: "Checkpoint", tasks: "Sequence[plan.Task]") -> None:
+    """errors: AtlasError"""
+    with named.hub_errors(checkpoint), local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
+        for task in tasks:
+            inspection.show_readers(out, local_pool.within_limits(executor, lint.taken_of, task))
 
 
 @app.command()

@@ -4,6 +4,7 @@ extensions. What a module below calls by a public name is exchanged.
 
 from generator.contracts.checkpoints import *  # noqa: F403
 from generator.contracts.comparisons import *  # noqa: F403
+from generator.contracts.config_readers import *  # noqa: F403
 from generator.contracts.file_formats import *  # noqa: F403
 from generator.contracts.layer_map import *  # noqa: F403
 from generator.contracts.model_config import *  # noqa: F403

@@ -15,6 +15,7 @@ from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.plan import Task, opened
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
+from generator.reading.taken import Taken, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
 UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
@@ -82,3 +83,16 @@ def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
     files = opened(task)
     file = files.config.source if files.config.settings else ""
     return file, findings(files, look_closely(files))
+
+
+def taken_of(task: Task) -> tuple[Taken, ...]:
+    """What each program takes from the config.json of a checkpoint.
+
+    errors: RowError, also without such a file; NotReachedError
+    """
+    if task.problem is not None:
+        raise task.problem
+    config = opened(task).config
+    if not is_read(config):
+        raise RowError(f"{config.where}: found no config.json, which these programs read")
+    return taken(config.settings, config.where)

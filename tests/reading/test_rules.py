@@ -131,6 +131,10 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     ("base-and-context", "With base 10,000",
      {**LLAMA, "rope_theta": 1e4, "max_position_embeddings": 4096},
      {**LLAMA, "rope_theta": 1e4, "max_position_embeddings": 64}),
+    ("readers", "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000",
+     {**{name: LLAMA[name] for name in LLAMA if name != "rope_theta"},
+      "rope_parameters": {"rope_theta": 1e6}},
+     {**LLAMA, "rope_parameters": {"rope_theta": 1e6}}),
 ]  # fmt: skip
 
 

@@ -1,0 +1,29 @@
+"""Programs that read config.json: what each takes from it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from generator.contracts.model_config import Json
+
+
+@dataclass(frozen=True)
+class ConfigReader:
+    """A program, as its public code of one version is.
+
+    key: the name of its module, with hyphens
+    read_on: the day to which its code was read; source: where in that code
+    is_run: whether tests hold what it takes against the program itself
+    takes: returns the config.json that means to transformers 5 what the given one means to this
+        program, None where that is not known; raises RowError for one that it refuses
+    limit: returns the positions that it serves by default, from what its config class makes of
+        such a config and the kinds of scaling in it; None for the length that the config gives
+    """
+
+    key: str
+    name: str
+    version: str
+    read_on: str
+    source: str
+    is_run: bool
+    takes: Callable[[Json], Json | None]
+    limit: Callable[[Json, Sequence[Json]], int] | None = None

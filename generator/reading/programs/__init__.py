@@ -1,0 +1,1 @@
+"""Programs that read config.json, one module each."""

@@ -1,0 +1,108 @@
+"""mlx-lm, whose models take the fields of a dataclass from config.json, and no other key."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generator.contracts import ConfigReader, Json
+from generator.contracts.model_config import TEXT
+from generator.errors import RowError
+from generator.reading.reader_defaults import REQUIRED, reader_defaults
+
+ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
+OF_SCALING = "scaling"  # Whether its rotations take one, lose it, or have a way of their own.
+# Kinds of scaling by its name for them, in words of transformers 5.
+KINDS = {
+    "default": "default", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",
+    "yarn": "yarn", "deepseek_yarn": "yarn", "longrope": "longrope",
+    "proportional": "proportional", "mrope": "default",
+}  # fmt: skip
+# It takes them where a block of YaRN, or of Llama 3, is silent.
+OF_KIND: dict[str, dict[str, float]] = {
+    "yarn": {"original_max_position_embeddings": 4096, "beta_fast": 32, "beta_slow": 1},
+    "llama3": {
+        "original_max_position_embeddings": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0
+    },
+}  # fmt: skip
+
+
+def takes(settings: Json) -> Json | None:
+    """Of a model whose code has a field for the base; a text model in another is read by the code
+    of the whole, or by that of its own family.
+
+    errors: RowError where a field without a default is not in the file, or a kind of scaling is
+        unknown to it
+    """
+    fields = _fields(settings)
+    for name in TEXT:
+        if fields is not None and isinstance(part := settings.get(name), Mapping):
+            own = fields if fields.keys() > {OF_SCALING} else _fields(part)
+            inner = _taken(part, own or {})
+            return None if inner is None else {**settings, name: inner}
+    return _taken(settings, fields or {})
+
+
+def _fields(settings: Json) -> Json | None:
+    """Those of its family with their defaults; None where it has no code."""
+    every, family = reader_defaults("mlx-lm"), str(settings.get("model_type"))
+    name = every["others"].get(family, family)
+    fields: Json | None = every["models"].get(name)
+    return None if fields is None else {**fields, OF_SCALING: every["scaling"][name]}
+
+
+def _taken(settings: Json, fields: Json) -> Json | None:
+    if not fields.keys() & {BASE, ROPE}:
+        return None  # The code has a base of its own, or none.
+    if missing := sorted(n for n, v in fields.items() if v == REQUIRED and n not in settings):
+        raise RowError(f"it has no default for {missing[0]}, which the file lacks")
+    given = {name: settings.get(name, default) for name, default in fields.items()}
+    inner = given.get(ROPE) or {}
+    if any(isinstance(value, Mapping) for value in inner.values()):
+        return None  # Each model has its own way with several.
+    base, scaling = _rotation(given, inner, fields)
+    if fields[OF_SCALING] == "own" and _kind(scaling) != "default":
+        return None
+    if base is None:
+        raise RowError("it finds no base in the file")
+    of_rotation = (ROPE, SCALING, BASE, OF_SCALING)
+    kept = {name: value for name, value in settings.items() if name not in of_rotation}
+    kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
+    if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
+        return {**kept, BASE: base}
+    return {**kept, BASE: base, SCALING: _scaling(scaling if fields[OF_SCALING] == "taken" else {})}
+
+
+def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:
+    """Base and scaling: of the section where its model looks there, and at the top otherwise; of
+    Qwen 3, whose base has no default, at the top first.
+    """
+    top = given.get(SCALING) or {}
+    if ROPE not in given:
+        return given.get(BASE, given.get("rotary_emb_base")), top
+    if fields[ROPE] is None and fields.get(BASE, ROPE) is None:
+        return given[BASE] or inner.get(BASE), top or inner
+    return inner.get(BASE, given.get(BASE)), inner or top
+
+
+def _kind(scaling: Json) -> str:
+    return str(scaling.get("type") or scaling.get("rope_type", "default"))
+
+
+def _scaling(given: Json) -> Json:
+    """A block as transformers 5 writes it."""
+    kind = _kind(given)
+    if kind not in KINDS:
+        raise RowError(f"it knows no scaling of the kind {kind}")
+    dropped = ("type", "rope_type", BASE, "attention_factor")
+    values = {name: value for name, value in given.items() if name not in dropped}
+    return {**OF_KIND.get(KINDS[kind], {}), **values, "rope_type": KINDS[kind]}
+
+
+READER = ConfigReader(
+    key="mlx-lm",
+    name="mlx-lm",
+    version="0.32.2",
+    read_on="2026-11-29",
+    source="mlx_lm/models/base.py, from_dict; models/rope_utils.py, initialize_rope; each model",
+    is_run=False,
+    takes=takes,
+)

@@ -1,0 +1,56 @@
+"""transformers 4, whose config classes know no ``rope_parameters``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generator.contracts import ConfigReader, Json
+from generator.reading.reader_defaults import reader_defaults
+
+ROPE, SCALING = "rope_parameters", "rope_scaling"
+BASES = frozenset(
+    {"rope_theta", "rotary_emb_base", "rope_local_base_freq", "global_rope_theta",
+     "local_rope_theta"}
+)  # fmt: skip
+NOT_SCALED = {"rope_type": "default"}
+
+
+def takes(settings: Json) -> Json | None:
+    """Its words mean the same to transformers 5; what its class takes by default is written out."""
+    known = reader_defaults("transformers4").get(str(settings.get("model_type")))
+    if known is None or (settings.keys() & BASES and not known["arguments"].keys() & BASES):
+        return None  # Other code knows the base.
+    return _of_class(settings, known)
+
+
+def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
+    own = known["arguments"]
+    kept = {
+        name: value
+        for name, value in settings.items()
+        if name != ROPE and (name not in BASES or name in own)
+    }
+    kept |= {
+        name: default
+        for name, default in own.items()
+        if name not in settings and default is not None
+    }
+    if SCALING in own and not kept.get(SCALING):
+        kept[SCALING] = NOT_SCALED
+    for name, value in settings.items():
+        if name.endswith("_config") and isinstance(value, Mapping):
+            family = value.get("model_type", known["parts"].get(name))
+            part = reader_defaults("transformers4").get(str(family))
+            if part is not None:
+                kept[name] = _of_class(value, part)
+    return kept
+
+
+READER = ConfigReader(
+    key="transformers4",
+    name="transformers",
+    version="4.57.6",
+    read_on="2026-11-29",
+    source="the arguments of each class in src/transformers/models/*/configuration_*.py",
+    is_run=True,
+    takes=takes,
+)

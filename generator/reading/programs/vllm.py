@@ -1,0 +1,86 @@
+"""vLLM, which has transformers 5 read config.json and mends older names in what it gets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from generator.checkpoints.model.resolved import is_known
+from generator.contracts import ConfigReader, Json
+from generator.contracts.model_config import ROPE
+from generator.errors import RowError
+
+# Its names for the same, the first that the file has counts.
+NAMES = {
+    "rope_theta": ("rope_theta", "rotary_emb_base"),
+    "partial_rotary_factor": ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"),
+}
+# The least of them counts, unless the last is there.
+LENGTHS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_target_positions",
+    "max_sequence_length", "max_seq_length", "seq_len", "model_max_length",
+)  # fmt: skip
+WITHOUT_LENGTH = 2048
+IN_LENGTH = frozenset({"longrope", "llama3"})  # Kinds of scaling that the length has already.
+ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
+
+
+def takes(settings: Json) -> Json | None:
+    """Base and share may have older names.
+
+    errors: RowError for two kinds of scaling in one block
+    """
+    if not is_known(str(settings.get("model_type"))):
+        return None
+    for block in _blocks(settings):
+        kinds = block.get("type"), block.get("rope_type")
+        if None not in kinds and kinds[0] != kinds[1] and kinds not in ALIKE:
+            raise RowError(f"rope_type is {kinds[1]} beside type {kinds[0]}")
+        if "mrope" in kinds and "mrope_section" not in block:
+            raise RowError("mrope has no mrope_section")
+    mended = {
+        name: settings[given[0]]
+        for name, names in NAMES.items()
+        if (given := [one for one in names if settings.get(one) is not None])
+    }
+    return {**settings, **mended}
+
+
+def limit(config: Json, blocks: Sequence[Json]) -> int:
+    """The length that it serves where none is asked for: by YaRN the original one times its
+    factor, by other kinds the given one times theirs, by LongRoPE the original one.
+    """
+    given = [config[name] for name in LENGTHS if config.get(name) is not None]
+    length = config.get(LENGTHS[-1]) or min(given, default=WITHOUT_LENGTH)
+    if "gemma3" in str(config.get("model_type")):
+        return int(length)
+    factor = 1.0
+    for block in blocks:
+        kind = block.get("rope_type")
+        if kind == "longrope":
+            return int(config.get("original_max_position_embeddings", length))
+        if kind not in IN_LENGTH:
+            factor = block.get("factor") or factor
+        if kind == "yarn":
+            length = block["original_max_position_embeddings"]
+    return int(length * factor)
+
+
+def _blocks(settings: Json) -> Iterator[Json]:
+    """Settings of its rotations, and of those in nested configs."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and name in ROPE:
+            yield value
+            yield from (one for one in value.values() if isinstance(one, Mapping))
+        elif isinstance(value, Mapping) and name.endswith("_config"):
+            yield from _blocks(value)
+
+
+READER = ConfigReader(
+    key="vllm",
+    name="vLLM",
+    version="0036026e",
+    read_on="2026-11-29",
+    source="vllm/transformers_utils/config.py, patch_rope_parameters and patch_legacy_rope_type;"
+    " vllm/config/model.py, _get_and_verify_max_len",
+    is_run=False,
+    takes=takes,
+    limit=limit,
+)

@@ -1,0 +1,161 @@
+"""What each program takes from one config.json, and where two of them differ."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.weights import CONFIG
+from generator.checkpoints.model import origins
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import ConfigReader, Json, ModelConfig, discovery
+from generator.contracts.model_config import TEXT
+from generator.encodings import Rotation
+from generator.errors import RowError
+from generator.reading import programs
+from generator.reading.find import find
+
+CLOSE = 1e-4  # Relative, of frequencies and factors.
+OURS = "transformers5"  # In whose words this program reads.
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one program takes.
+
+    rotations: of words, by their part, and what defines each; windows: of layers that have one, in
+        positions with the query; limit: of its positions
+    refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
+    """
+
+    reader: ConfigReader
+    rotations: Mapping[str, Rotation] = field(default_factory=dict)
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    windows: tuple[int | None, ...] = ()
+    limit: int | None = None
+    refused: str = ""
+    is_known: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """Its rotations."""
+        return [origins.rotation_in_words(each) for each in self.parameters.values()]
+
+    def turns_as(self, other: "Taken") -> bool:
+        """Whether its rotations are those of ``other``."""
+        return self.rotations.keys() == other.rotations.keys() and all(
+            form.frequencies.shape == (twin := other.rotations[part]).frequencies.shape
+            and np.allclose(form.frequencies, twin.frequencies, rtol=CLOSE, atol=0.0)
+            and np.isclose(form.attention_factor, twin.attention_factor, rtol=CLOSE)
+            for part, form in self.rotations.items()
+        )
+
+    def apart(self, other: "Taken") -> float | None:
+        """Radians a position by which angles part at most; None where pairs are not the same."""
+        steps = [
+            np.abs(form.frequencies - twin.frequencies).max()
+            for part, form in self.rotations.items()
+            if (twin := other.rotations.get(part)) is not None
+            and twin.frequencies.shape == form.frequencies.shape
+        ]
+        return float(max(steps)) if steps else None
+
+
+@cache
+def all_readers() -> tuple[ConfigReader, ...]:
+    """Every reader, by its key."""
+    return tuple(sorted(discovery.load(programs, ConfigReader), key=lambda reader: reader.key))
+
+
+def is_read(config: ModelConfig) -> bool:
+    """Whether settings are those of a config.json, in its own words."""
+    return bool(config.settings) and config.source == CONFIG and config.keys_of_file is None
+
+
+def taken(settings: Json, where: str) -> tuple[Taken, ...]:
+    """What each reader takes from the settings of a config.json."""
+    known: dict[str, Taken] = {}  # Most take the same.
+    every = []
+    for reader in all_readers():
+        try:
+            meant = reader.takes(settings)
+            if meant is None:
+                every.append(Taken(reader, is_known=False))
+                continue
+            key = json.dumps(meant, sort_keys=True, default=str)
+            one = known[key] = known.get(key) or _of(reader, ConfigAlone(meant, where))
+            every.append(_with_limit(one, reader, ConfigAlone(meant, where)))
+        except RowError as error:
+            every.append(Taken(reader, refused=str(error)))
+    return tuple(every)
+
+
+def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
+    """errors: RowError"""
+    if files.resolved.refused:
+        raise RowError(files.resolved.refused)
+    found = find(files)
+    turning = {
+        one.part: one
+        for one in found
+        if isinstance(one.form, Rotation) and one.is_of_words
+    }  # fmt: skip
+    layers = layer_map(files, found)
+    windows = [None if layer.before is None else layer.before + 1 for layer in layers]
+    forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
+    parameters = {part: one.record.parameters for part, one in turning.items()}
+    limit = files.config.size("n_positions")
+    return Taken(reader, forms, parameters, tuple(windows), limit)
+
+
+def _with_limit(one: Taken, reader: ConfigReader, files: ConfigAlone) -> Taken:
+    limit = one.limit
+    if reader.limit is not None:
+        config: Any = files.resolved.config.settings
+        text = next(
+            (config[name] for name in TEXT if isinstance(config.get(name), Mapping)), config
+        )
+        blocks = [p["scaling"] for p in one.parameters.values() if p.get("scaling")]
+        limit = reader.limit(text, blocks)
+    return Taken(reader, one.rotations, one.parameters, one.windows, limit)
+
+
+def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:
+    """Those that take rotations, in groups with the same, the largest group first."""
+    groups: list[list[Taken]] = []
+    for one in every:
+        if one.is_known and not one.refused:
+            group = next((group for group in groups if group[0].turns_as(one)), None)
+            if group is None:
+                groups.append([one])
+            else:
+                group.append(one)
+    return sorted(groups, key=len, reverse=True)
+
+
+def agreed(settings: Json, where: str) -> Json:
+    """Keys that give the rotation in words of every program, by their path, where these make all
+    that know the family take what transformers 5 takes; empty otherwise.
+    """
+    ours = ours_of(taken(settings, where))
+    if len(ours.parameters) != 1:
+        return {}
+    [parameters] = ours.parameters.values()
+    name = next((name for name in TEXT if isinstance(settings.get(name), Mapping)), "")
+    base, block = {"rope_theta": parameters["base"]}, parameters.get("scaling")
+    scaled = {**base, "rope_scaling": {**block, "type": block["rope_type"]}} if block else base
+    for written in (base, scaled):
+        part = {**(settings[name] if name else settings), **written}
+        told = taken({**settings, name: part} if name else part, where)
+        if all(not one.refused and one.turns_as(ours) for one in told if one.is_known):
+            return {f"{name}.{key}" if name else key: value for key, value in written.items()}
+    return {}
+
+
+def ours_of(every: Sequence[Taken]) -> Taken:
+    """What transformers 5 takes."""
+    return next(one for one in every if one.reader.key == OURS)

@@ -1,0 +1,200 @@
+"""What other programs take from a config.json."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_models
+from generator.errors import RowError
+from generator.reading.evidence import look_closely
+from generator.reading.find import find
+from generator.reading.lint import findings
+from generator.reading.programs import (
+    llama_cpp,
+    mlx_lm,
+    sglang,
+    transformers4,
+    transformers5,
+    vllm,
+)
+from generator.reading.taken import agreed, taken
+
+# `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
+ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
+SIZES = {
+    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "intermediate_size": 64, "rms_norm_eps": 1e-5, "vocab_size": 100, "num_key_value_heads": 4,
+    "max_position_embeddings": 64,
+}  # fmt: skip
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+NEW = {**SIZES, "rope_parameters": {"rope_theta": 5e5, **YARN}}
+OLD = {**SIZES, "rope_theta": 5e5, "rope_scaling": YARN}
+DYNAMIC = {"rope_theta": 5e5, "rope_type": "dynamic", "factor": 2.0}
+
+
+def rotations(settings: Mapping[str, Any]) -> list[Rotation]:
+    every = find(ConfigAlone(settings, "own"))
+    return [one.form for one in every if isinstance(one.form, Rotation)]
+
+
+@pytest.mark.parametrize(("settings", "expected"), ORACLE)
+def test_transformers4_takes_what_it_computes(
+    settings: dict[str, Any], expected: list[float]
+) -> None:
+    taken = transformers4.takes(settings)
+    assert taken is not None
+    form = rotations(taken)[0]
+    values = [len(form.frequencies), form.frequencies.sum(), form.frequencies[-1]]
+    np.testing.assert_allclose([*values, form.attention_factor], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("reader", "new", "old"),
+    [
+        (transformers4, (10_000.0, False), (5e5, True)),
+        (transformers5, (5e5, True), (5e5, True)),
+        (mlx_lm, (10_000.0, False), (5e5, True)),
+        (llama_cpp, (5e5, True), (5e5, True)),
+        (vllm, (5e5, True), (5e5, True)),
+        (sglang, (5e5, True), (5e5, True)),
+    ],
+)
+def test_readers_take_each_spelling(
+    reader: Any, new: tuple[float, bool], old: tuple[float, bool]
+) -> None:
+    for settings, expected in ((NEW, new), (OLD, old)):
+        [form] = rotations(reader.takes(settings))
+        assert (form.base, form.attention_factor > 1.0) == expected
+
+
+def test_readers_agree_on_both_spellings() -> None:
+    both = {**NEW, **OLD}
+    for reader in (transformers4, transformers5, mlx_lm, llama_cpp, vllm, sglang):
+        [form] = rotations(reader.READER.takes(both) or {})
+        assert (form.base, form.attention_factor > 1.0) == (5e5, True)
+
+
+def test_converter_of_llama_cpp_loses_scaling_that_it_does_not_know() -> None:
+    [form] = rotations(llama_cpp.takes({**SIZES, "rope_parameters": DYNAMIC}) or {})
+    assert form.base == 5e5
+    assert form.parameters == rotations({**SIZES, "rope_theta": 5e5})[0].parameters
+
+
+def test_own_ways_of_the_converter_of_llama_cpp_are_not_known() -> None:
+    apart = {"full_attention": DYNAMIC, "sliding_attention": {"rope_theta": 1e4}}
+    kinds = [{**DYNAMIC, "rope_type": "proportional"}, apart]
+    for block in kinds:
+        assert llama_cpp.takes({**SIZES, "rope_parameters": block}) is None
+    scaling = {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 32}
+    assert llama_cpp.takes({**OLD, "model_type": "glm4", "rope_scaling": scaling}) is None
+
+
+def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
+    block = {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }  # fmt: skip
+    inner = {**OLD, "rope_scaling": block}
+    for settings, length in (
+        (inner, 8192),
+        ({**inner, "original_max_position_embeddings": 32}, 32),
+    ):
+        expected = {**inner, "rope_scaling": {**block, "original_max_position_embeddings": length}}
+        [form], [twin] = rotations(llama_cpp.takes(settings) or {}), rotations(expected)
+        assert form.parameters == twin.parameters
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [
+        (OLD, 64),  # By YaRN the original length times the factor.
+        ({**OLD, "model_max_length": 32, "rope_scaling": None}, 32),
+        ({**OLD, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, 128),
+        ({**OLD, "rope_scaling": None}, 64),
+    ],
+)
+def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
+    every = {one.reader.key: one.limit for one in taken(settings, "own")}
+    assert (every["vllm"], every["sglang"]) == (limit, limit)
+
+
+def test_mend_is_the_least_that_makes_all_agree() -> None:
+    plain = {"rope_theta": 5e5, "rope_type": "default"}
+    assert agreed({**SIZES, "rope_parameters": plain}, "own") == {"rope_theta": 5e5}
+    assert agreed(NEW, "own") == {
+        "rope_theta": 5e5, "rope_scaling": {**YARN, "type": "yarn"},
+    }  # fmt: skip
+    # A value for each of two rotations is none that all programs know.
+    assert agreed({**SIZES, "model_type": "gemma3_text", "num_hidden_layers": 6}, "own") == {}
+
+
+def test_lint_tells_of_defaults_and_of_refusals() -> None:
+    silent = {**SIZES, "model_type": "qwen2"}
+    files = ConfigAlone(silent, "own")
+    [one] = [one for one in findings(files, look_closely(files)) if one.rule == "readers"]
+    assert one.level == "note"
+    assert "mlx-lm 0.32.2 takes base 1,000,000" in one.text
+    files = ConfigAlone({**SIZES, "model_type": "qwen3", "head_dim": 16}, "own")
+    [one] = [one for one in findings(files, look_closely(files)) if one.rule == "readers"]
+    assert one.level == "note"
+    assert one.text.endswith("does not load the file: it finds no base in the file.")
+
+
+@pytest.mark.parametrize(
+    ("reader", "settings", "reason"),
+    [
+        (mlx_lm, {**NEW, "model_type": "olmo3", "sliding_window": 8}, "no default for rope_theta"),
+        (mlx_lm, {**SIZES, "model_type": "qwen3", "head_dim": 16}, "no base"),
+        (mlx_lm, {**OLD, "rope_scaling": {"type": "own"}}, "no scaling of the kind own"),
+        (llama_cpp, {**SIZES, "rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "of YaRN"),
+        (vllm, {**OLD, "rope_scaling": {**YARN, "type": "linear"}}, "beside type linear"),
+        (vllm, {**OLD, "rope_scaling": {"type": "mrope"}}, "no mrope_section"),
+    ],
+)
+def test_readers_refuse(reader: Any, settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RowError, match=reason):
+        reader.takes(settings)
+
+
+def test_base_of_other_code_is_not_known() -> None:
+    for reader in (transformers4, transformers5, sglang):
+        assert reader.takes({"model_type": "xlm-roberta", "rotary_emb_base": 2e4}) is None
+    [form] = rotations(vllm.takes({**SIZES, "rotary_emb_base": 2e4}) or {})
+    assert form.base == 2e4
+
+
+@pytest.mark.thorough
+def test_transformers4_takes_published_configs_as_transformers5() -> None:
+    n_taken = 0
+    for model in known_models():
+        taken = transformers4.takes(model.settings)
+        if taken is None:
+            continue
+        n_taken += 1
+        one, other = rotations(model.settings), rotations(taken)
+        assert [form.parameters for form in one] == [form.parameters for form in other], model.id
+    assert n_taken > 200
+
+
+def test_mlx_lm_loses_scaling_where_its_model_passes_none() -> None:
+    scaled = {**OLD, "model_type": "qwen3_moe", "head_dim": 16}
+    [form] = rotations(mlx_lm.takes(scaled) or {})
+    assert form.parameters == rotations({**scaled, "rope_scaling": None})[0].parameters
+    # Its code reads the top before the section.
+    first = mlx_lm.takes({**NEW, "model_type": "qwen3", "head_dim": 16, "rope_theta": 1e6}) or {}
+    assert (first["rope_theta"], first["rope_scaling"]["rope_type"]) == (1e6, "yarn")
+    # Its code has a way of its own.
+    assert mlx_lm.takes({**OLD, "model_type": "deepseek_v2"}) is None
+
+
+def test_text_model_is_read_by_the_code_of_the_whole_or_by_its_own() -> None:
+    text = {**NEW, "model_type": "kimi_k2"}
+    taken_there = mlx_lm.takes({"model_type": "kimi_k25", "text_config": text}) or {}
+    assert taken_there["text_config"]["rope_theta"] == 10_000.0
+    assert mlx_lm.takes({"model_type": "paligemma", "text_config": OLD}) is None
