@@ -50,8 +50,8 @@ def lint(source: str | Path) -> tuple[LintFinding, ...]:
     from generator.reading import lint as linter
     from generator.reading import named
 
-    _, findings = named.answer(linter.linted, source)
-    return tuple(one for one in findings if one.level != "fact")
+    found = named.answer(linter.linted, source)
+    return tuple(one for one in found.findings if one.level != "fact")
 
 
 def compare(a: str | Path, b: str | Path) -> Comparison:

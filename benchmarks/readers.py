@@ -71,6 +71,7 @@ def of_mlx(folder: Path) -> dict[str, Any]:
     ]
     models: dict[str, Any] = {}
     scaling: dict[str, str] = {}
+    windows: dict[str, str] = {}
     for path in sorted((package / "models").glob("*.py")):
         code = ast.parse(path.read_text(encoding="utf-8"))
         classes = {one.name: one for one in code.body if isinstance(one, ast.ClassDef)}
@@ -81,7 +82,26 @@ def of_mlx(folder: Path) -> dict[str, Any]:
             for base in named[0].bases:
                 models[path.stem] |= models.get(ast.unparse(base).removesuffix(".ModelArgs"), {})
             scaling[path.stem] = _of_scaling(code)
-    return {"others": others, "models": models, "scaling": scaling}
+            windows[path.stem] = _of_windows(code)
+    return {"others": others, "models": models, "scaling": scaling, "windows": windows}
+
+
+def _of_windows(code: ast.Module) -> str:
+    """Whether the layers of a module have no window, have them where the file lists the kinds of
+    layers alone, or have a way of their own.
+    """
+    every = list(ast.walk(code))
+    named = {one.attr for one in every if isinstance(one, ast.Attribute)}
+    named |= {ast.unparse(one.target) for one in every if isinstance(one, ast.AnnAssign)}
+    if any(
+        isinstance(one, ast.ImportFrom) and one.level == 1 and one.module not in SHARED
+        for one in every
+    ):
+        return "own"
+    if not any("window" in name or "chunk" in name for name in named):
+        return "none"
+    by_default = (ast.unparse(one.left) for one in every if isinstance(one, ast.BinOp))
+    return "listed" if "['full_attention']" in by_default else "own"
 
 
 def _of_scaling(code: ast.Module) -> str:

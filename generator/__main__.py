@@ -1,5 +1,6 @@
 """``python -m generator``, which an installed program calls ``position-atlas``."""
 
+import codecs
 import os
 import signal
 import sys
@@ -12,6 +13,11 @@ from generator import PROGRAM
 
 ABORTED, BY_TYPER = 2, 130  # Exit codes after Ctrl+C: ours, and that of typer.
 LINE = "interrupted"
+PLAIN = "position-atlas"  # How what a terminal lacks is written.
+INSTEAD = {
+    "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "−": "-", "×": "x", "·": "*", "…": "...",
+    "→": "->", "²": "^2",
+}  # fmt: skip
 
 
 def main() -> None:
@@ -29,13 +35,26 @@ def main() -> None:
     sys.unraisablehook = _again
     from generator.cli.commands import app
 
-    if isinstance(sys.stdout, TextIOWrapper):
-        # Where a terminal lacks a character, the line is still shown.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    codecs.register_error(PLAIN, plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Where a terminal lacks a character, the line is still shown.
+            stream.reconfigure(errors=PLAIN)
     code = _run(app, can_be_interrupted)
     if can_be_interrupted:
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     sys.exit(code)
+
+
+def plainly(error: UnicodeError) -> tuple[str, int]:
+    """Characters of ASCII for those that an encoding lacks, and their code for all others."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    shown = (
+        INSTEAD.get(one) or one.encode("ascii", "backslashreplace").decode() for one in missing
+    )
+    return "".join(shown), error.end
 
 
 def _run(app: Any, can_be_interrupted: bool) -> int:

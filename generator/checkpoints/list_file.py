@@ -4,7 +4,6 @@ column.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +16,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import ScalarNode
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder, expanded
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
     ON_HUB,
@@ -204,13 +203,6 @@ def read_text(path: Path) -> str:
 
 def _not_utf8(error: UnicodeDecodeError) -> str:
     return f"byte {error.start + 1:,}, 0x{error.object[error.start]:02x}, is not UTF-8"
-
-
-def expanded(path: str) -> Path:
-    """A path with a leading ~ or ~user expanded; unchanged without such a home."""
-    with suppress(RuntimeError):
-        return Path(path).expanduser()
-    return Path(path)
 
 
 def _name(folder: str) -> str:

@@ -31,6 +31,7 @@ from generator.errors import BOUNDS, AtlasError, RefusedError
 with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_edit, list_file, list_row
+    from generator.checkpoints.files import folder
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
@@ -155,7 +156,7 @@ def add(
     with reporting_errors():
         listed = list_file.load(config_file, plan.all_sources())
         if named.is_path(name):
-            own_runs.append(out, config_file, listed, list_file.expanded(name))
+            own_runs.append(out, config_file, listed, folder.expanded(name))
             return
         checkpoint = named.checkpoint_at(name)
         if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):

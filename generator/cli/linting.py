@@ -2,37 +2,54 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from generator import PROGRAM, __version__
+from generator.cli import muting
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
 from generator.cli.deferral import deferred
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
-    from generator.contracts import Checkpoint, LintFinding
+    from generator.contracts import Checkpoint, Linted, LintFinding
 
 with deferred():
     from generator import text
     from generator.checkpoints import list_file
-    from generator.checkpoints.files import weights
-    from generator.checkpoints.files.other_configs import READERS
+    from generator.checkpoints.files import folder, other_configs, weights
+    from generator.pipeline import lint as linting
     from generator.pipeline import local_pool
     from generator.reading import lint as linter
     from generator.reading import named, plan
 
 STDIN = "-"
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-Found: TypeAlias = "list[tuple[str, LintFinding]]"
+FINGERPRINT = "positionAtlas/v1"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is found of all checkpoints that are named.
+
+    found: findings with their files and lines; unread: names of those that could not be read, with
+        the reason
+    """
+
+    found: "list[tuple[str, int, LintFinding]]" = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    n_read: int = 0
 
 
 class Level(StrEnum):
@@ -47,7 +64,8 @@ EXAMPLES = """Examples:
 \b
   position-atlas lint HuggingFaceTB/SmolLM3-3B
   position-atlas lint ./my-model ./its-conversion --ignore two-places
-  position-atlas lint --level warning */config.json
+  position-atlas lint --level warning */config.json *.gguf
+  position-atlas lint ./my-model --as mlx-lm
   position-atlas lint --config checkpoints.yml --sarif > lint.sarif
 """
 
@@ -75,41 +93,48 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
         Level,
         typer.Option(help="The least level that is printed; fact: also what is normal."),
     ] = Level.note,
+    failing: Annotated[
+        Level, typer.Option("--fail-on", help="The least level with which it ends with 1.")
+    ] = Level.warning,
+    reader: Annotated[
+        str,
+        typer.Option("--as", help="A program, such as mlx-lm: what it takes, and no other does."),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, which code scanning takes.")
     ] = False,
 ) -> None:
     """Say what programs get wrong about the position encoding of checkpoints: one line for each
-    finding, with its rule.
+    finding, with its rule. The nearest position-atlas.toml, or the table tool.position-atlas.lint
+    of a pyproject.toml, leaves out rules.
 
     Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
     """
     with reporting_errors(), ExitStack() as stack:
-        _check_known(frozenset(ignored or ()))
+        muted = muting.muted(lambda: [rule.key for rule in linter.all_rules()], ignored or ())
+        if reader:
+            linter.check_reader(reader)
         tasks = _tasks(sources or [], config_file, stack)
-        every, n_unread = _all(tasks, frozenset(ignored or ()))
-    least = LEVELS.index(level)
-    found = [(where, one) for where, one in every if LEVELS.index(Level(one.level)) <= least]
+        report = _all(tasks, partial(linting.linted, reader=reader))
+    every = [one for one in report.found if not muted.is_muted(one[-1].rule, one[0])]
+    shown = [one for one in every if one[-1].level in _from(level)]
     if as_sarif:
-        typer.echo(json.dumps(_sarif(found), indent=1))
+        typer.echo(json.dumps(_sarif(replace(report, found=shown)), indent=1, default=str))
     elif as_json:
-        typer.echo(json.dumps([_as_json(*one) for one in found], indent=1))
+        typer.echo(json.dumps(_as_json(replace(report, found=shown)), indent=1, default=str))
     else:
-        for where, one in found:
+        for where, _, one in shown:
             out.print(f"{where}: {one.level} {one.rule}: {text.visible(one.text)}")
-    if n_unread:
+    if report.unread:
         raise typer.Exit(REFUSED)
-    raise typer.Exit(FAILED if any(one.level in ("error", "warning") for _, one in found) else OK)
+    is_failed = any(one[-1].level in _from(failing) for one in shown)
+    raise typer.Exit(FAILED if is_failed else OK)
 
 
-def _check_known(ignored: frozenset[str]) -> None:
-    """errors: RefusedError for what is no rule"""
-    known = {rule.key for rule in linter.all_rules()} if ignored else set()
-    if unknown := sorted(ignored - known):
-        raise RefusedError(
-            f"--ignore {unknown[0]}: no rule; expected one of {', '.join(sorted(known))}"
-        )
+def _from(least: Level) -> tuple[Level, ...]:
+    """The levels that are at least as grave."""
+    return LEVELS[: LEVELS.index(least) + 1]
 
 
 def _tasks(sources: Sequence[str], config_file: Path | None, stack: ExitStack) -> "list[plan.Task]":
@@ -127,10 +152,10 @@ def _checkpoint(source: str, stack: ExitStack) -> "Checkpoint":
     """What is named: of a file of settings its folder, and of settings under another name a folder
     with these alone, for as long as ``stack`` is open.
     """
-    folder, _, name = source.rpartition("/")
-    if name in (weights.CONFIG, *READERS):
-        return named.checkpoint_at(folder or ".")
-    path = list_file.expanded(source)
+    around, _, name = source.rpartition("/")
+    if name == weights.CONFIG or name in other_configs.READERS:
+        return named.checkpoint_at(around or ".")
+    path = folder.expanded(source)
     is_alone = path.suffix == ".json" and not source.endswith(weights.suffixes())
     if source != STDIN and not (is_alone and path.is_file()):
         return named.checkpoint_at(source)
@@ -140,24 +165,25 @@ def _checkpoint(source: str, stack: ExitStack) -> "Checkpoint":
     return replace(named.checkpoint_at(alone), id=source)
 
 
-def _all(tasks: "Sequence[plan.Task]", ignored: frozenset[str]) -> "tuple[Found, int]":
-    """All findings with the names of their files, and the number of checkpoints that could not be
-    read, which are reported.
-    """
-    found: Found = []
-    n_unread = 0
+def _all(tasks: "Sequence[plan.Task]", lint_one: "Callable[..., Linted]") -> Report:
+    """What is found of each; errors are also printed."""
+    report = Report()
+    n_read = 0
     with local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
             try:
                 with named.hub_errors(task.checkpoint):
-                    file, every = local_pool.within_limits(executor, linter.linted, task)
+                    told = local_pool.within_limits(executor, lint_one, task)
             except AtlasError as error:
                 err.print(str(error))
-                n_unread += 1
+                report.unread.append((task.checkpoint.id, str(error)))
                 continue
-            where = _where(task.checkpoint, file)
-            found += [(where, one) for one in every if one.rule not in ignored]
-    return found, n_unread
+            n_read += 1
+            where = _where(task.checkpoint, told.file)
+            for one in told.findings:
+                line = next((told.lines[key] for key in one.keys if key in told.lines), 0)
+                report.found.append((where, line, one))
+    return replace(report, n_read=n_read)
 
 
 def _where(checkpoint: "Checkpoint", file: str) -> str:
@@ -169,11 +195,24 @@ def _where(checkpoint: "Checkpoint", file: str) -> str:
     return f"{place.rpartition('/')[0] or '.'}/{file}" if is_of_a_file else f"{place}/{file}"
 
 
-def _as_json(where: str, one: "LintFinding") -> dict[str, str]:
-    return {"file": where, "rule": one.rule, "level": one.level, "text": one.text}
+def _as_json(report: Report) -> dict[str, Any]:
+    levels = Counter(one.level for *_, one in report.found)
+    return {
+        "version": __version__,
+        "findings": [
+            {"file": where, **asdict(one), "line": line or None}
+            for where, line, one in report.found
+        ],
+        "unread": [{"file": name, "reason": reason} for name, reason in report.unread],
+        "summary": {
+            "read": report.n_read,
+            "unread": len(report.unread),
+            **{level.value: levels[level] for level in LEVELS},
+        },
+    }
 
 
-def _sarif(found: Found) -> dict[str, Any]:
+def _sarif(report: Report) -> dict[str, Any]:
     """The findings in SARIF 2.1.0 (OASIS 2020)."""
     rules = [
         {
@@ -181,23 +220,36 @@ def _sarif(found: Found) -> dict[str, Any]:
             "shortDescription": {"text": rule.wording("title")},
             "fullDescription": {"text": rule.wording("looks_for")},
             "help": {"text": f"{rule.wording('why')} {rule.wording('mend')}"},
+            "helpUri": rule.wording("thread"),
         }
         for rule in linter.all_rules()
     ]
-    results = [
-        {
-            "ruleId": one.rule,
-            "level": "none" if one.level == "fact" else one.level,
-            "message": {"text": one.text},
-            "locations": [
-                {"physicalLocation": {"artifactLocation": {"uri": quote(where, safe="/:@")}}}
-            ],
-        }
-        for where, one in found
-    ]
+    before: Counter[tuple[str, ...]] = Counter()
+    results = [_result(*one, before) for one in report.found]
     driver = {"name": PROGRAM, "version": __version__, "rules": rules}
+    notes = [{"level": "error", "message": {"text": reason}} for _, reason in report.unread]
+    run = {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
     return {
         "$schema": SARIF,
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
+        "runs": [{"tool": {"driver": driver}, "invocations": [run], "results": results}],
+    }
+
+
+def _result(
+    where: str, line: int, one: "LintFinding", before: "Counter[tuple[str, ...]]"
+) -> dict[str, Any]:
+    """before: how often each rule was found of the same keys of a file, which goes up"""
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(where, safe="/:@")}}
+    if line:
+        place["region"] = {"startLine": line}
+    subject = (one.rule, where, *one.keys)
+    before[subject] += 1
+    mark = sha256("\n".join((*subject, str(before[subject]))).encode()).hexdigest()
+    return {
+        "ruleId": one.rule,
+        "level": "none" if one.level == "fact" else one.level,
+        "message": {"text": one.text},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {FINGERPRINT: mark},
     }

@@ -1,7 +1,7 @@
 """Rules of ``lint``: what of a checkpoint's position encoding others get wrong."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from generator.contracts.checkpoints import Encoding, Files
@@ -26,6 +26,7 @@ class Examined:
     is_open: whether settings ask for an encoding that is not understood
     questions: what stays open, a sentence each, without ``unread`` and ``rejections``; rejections:
         a sentence for each config class that rejects the file
+    reader: key of the one program of which it is said what it takes, "" for all
     """
 
     files: Files
@@ -36,6 +37,7 @@ class Examined:
     is_open: bool = False
     questions: Sequence[str] = ()
     rejections: Sequence[str] = ()
+    reader: str = ""
 
     @property
     def context(self) -> int | None:
@@ -54,11 +56,30 @@ class LintFinding(Record):
     `fact` for what is normal."""
     text: str
     """A sentence."""
+    keys: tuple[str, ...] = field(default=(), compare=False)
+    """Keys of the file that it is about, with dots."""
+    readers: tuple[str, ...] = field(default=(), compare=False)
+    """Programs that take another value than transformers 5, with their versions, if it is about
+    these."""
+    values: Json = field(default_factory=dict, compare=False)
+    """What its sentence says, by names that depend on its rule."""
 
     @property
     def is_question(self) -> bool:
         """Whether pages list what it says among what stays open."""
         return self.rule in ("not-understood", "rejected-by-class")
+
+
+@dataclass(frozen=True)
+class Linted:
+    """What the rules find in a checkpoint.
+
+    file: that with its settings, "" without one; lines: of the keys in it, where it is JSON
+    """
+
+    file: str
+    findings: tuple[LintFinding, ...]
+    lines: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,11 +103,14 @@ class Rule:
     key: the name of its module, with hyphens; levels: by the kinds of its findings, each a sentence
         of its template
     find: returns kinds, with the values in their sentences
+    about: settings that it is about where a finding names none as its ``key``, ``path`` or
+        ``paths``, the most telling first
     """
 
     key: str
     levels: Mapping[str, Level]
     find: Callable[[Examined], Iterator[tuple[str, Json]]]
+    about: Sequence[str] = ()
 
     @property
     def wording(self) -> Wording:

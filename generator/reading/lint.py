@@ -1,23 +1,34 @@
 """What the rules of ``lint`` find in a checkpoint."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import rejections
-from generator.contracts import Examined, Files, LintFinding, Rule, discovery
-from generator.errors import RowError
+from generator.contracts import (
+    Examined,
+    Files,
+    Json,
+    Linted,
+    LintFinding,
+    ModelConfig,
+    Rule,
+    discovery,
+)
+from generator.errors import RefusedError, RowError
 from generator.reading import rules
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
+from generator.reading.lines import lines_of_keys
 from generator.reading.plan import Task, opened
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
-from generator.reading.taken import Taken, is_read, taken
+from generator.reading.taken import Taken, all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
+PATH = ("path", "key")  # Of a setting, among the values of a finding.
 UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
 
 
@@ -27,30 +38,69 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(sorted(discovery.load(rules, Rule), key=lambda rule: rule.key))
 
 
-def findings(files: Files, found: Found) -> tuple[LintFinding, ...]:
-    """What the rules find where ``found`` are its encodings, the gravest first, each once."""
-    examined = _examined(files, found)
-    every: dict[LintFinding, str] = {}
+def check_reader(key: str) -> None:
+    """errors: RefusedError for what is no program whose reading is known, unless it is empty"""
+    known = [reader.key for reader in all_readers()]
+    if key and key not in known:
+        raise RefusedError(f"--as {key}: no known program; expected one of {', '.join(known)}")
+
+
+def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding, ...]:
+    """What the rules find where ``found`` are its encodings, the gravest first, each once.
+
+    reader: the key of the program of which it is said what it takes, "" for all
+    """
+    examined = replace(_examined(files, found), reader=reader)
     unknown = unknown_family(files, found) if files.config.settings else ""
     is_guess = bool(unknown) and (not found.all or any(one.is_guess for one in found.all))
     if is_guess:
         examined = replace(examined, questions=[unknown])
+    every: dict[LintFinding, None] = {}
     for rule in all_rules():
-        if is_guess and rule.key != UNKNOWN:
-            continue
-        with suppress(RowError):  # Of a setting that no encoding needs.
-            for kind, values in rule.find(examined):
-                text = rule.wording(kind, **values)
-                key = str(values.get("path", "")).split(".")[-1]
-                every[LintFinding(rule.key, rule.levels[kind], text)] = key
-    alone = [one for one, key in every.items() if not key or not _is_named(key, one, every)]
+        if not is_guess or rule.key == UNKNOWN:
+            with suppress(RowError):  # Of a setting that no encoding needs.
+                for one in _of_rule(rule, examined):
+                    every[one] = None
+    alone = [one for one in every if not _is_named(one, [*every])]
     return tuple(sorted(alone, key=lambda one: LEVELS.index(one.level)))
 
 
-def _is_named(key: str, finding: LintFinding, every: Iterable[LintFinding]) -> bool:
-    """Whether a finding of another rule is on the same key."""
+def _of_rule(rule: Rule, examined: Examined) -> Iterator[LintFinding]:
+    """errors: RowError"""
+    for kind, values in rule.find(examined):
+        text, readers = rule.wording(kind, **values), values.get("readers", ())
+        keys = _keys(rule, values, examined.files.config)
+        yield LintFinding(rule.key, rule.levels[kind], text, keys, tuple(readers), values)
+
+
+def _keys(rule: Rule, values: Json, config: ModelConfig) -> tuple[str, ...]:
+    """Keys of the file, with dots: those of a finding, or the first that the rule is about."""
+    given: Sequence[str] = values.get("paths") or [values[name] for name in PATH if name in values]
+    every = list(_places(config.settings))
+    placed = [_placed(name, every) for name in given or rule.about]
+    found = list(filter(None, placed))[: len(given) or 1]
+    own = config.keys_of_file
+    return tuple(found if own is None else (key for path in found for key in own.get(path, ())))
+
+
+def _placed(name: str, every: Sequence[str]) -> str:
+    """Where a setting stands, by its path or its name alone; "" where it does not."""
+    return next((path for path in every if name in (path, path.rpartition(".")[2])), "")
+
+
+def _places(settings: Json, around: str = "") -> Iterator[str]:
+    """The path of every key, of the outer ones first."""
+    yield from (f"{around}{name}" for name in settings)
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _places(value, f"{around}{name}.")
+
+
+def _is_named(finding: LintFinding, every: Sequence[LintFinding]) -> bool:
+    """Whether a finding of another rule is on the key that one finds."""
+    key = str(finding.values.get("path", "")).split(".")[-1]
     others = (other.text for other in every if other.rule != finding.rule)
-    return any(re.search(rf"\b{re.escape(key)}\b", text) for text in others)
+    return bool(key) and any(re.search(rf"\b{re.escape(key)}\b", text) for text in others)
 
 
 def _examined(files: Files, found: Found) -> Examined:
@@ -72,9 +122,8 @@ def _examined(files: Files, found: Found) -> Examined:
     )  # fmt: skip
 
 
-def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
-    """The file with the settings of the checkpoint of ``task``, "" without one, and what the rules
-    find.
+def linted(task: Task, reader: str = "") -> Linted:
+    """What the rules find in the checkpoint of ``task``; reader: as of ``findings``
 
     errors: RowError, NotReachedError
     """
@@ -82,7 +131,11 @@ def linted(task: Task) -> tuple[str, tuple[LintFinding, ...]]:
         raise task.problem
     files = opened(task)
     file = files.config.source if files.config.settings else ""
-    return file, findings(files, look_closely(files))
+    lines: Mapping[str, int] = {}
+    if file.endswith(".json"):
+        with suppress(RowError):
+            lines = lines_of_keys((files.read(file) or b"").decode(errors="replace"))
+    return Linted(file, findings(files, look_closely(files), reader), lines)
 
 
 def taken_of(task: Task) -> tuple[Taken, ...]:

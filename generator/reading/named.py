@@ -5,8 +5,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from generator.checkpoints import list_file
 from generator.checkpoints.files import weights
+from generator.checkpoints.files.folder import expanded
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError, RowError
@@ -36,8 +36,8 @@ def checkpoint_at(
     is_local, source = isinstance(source, Path) or is_path(source), str(source)
     key = next(candidate.key for candidate in plan.all_sources() if candidate.is_path == is_local)
     name, _, revision = (source, "", "") if is_local else source.partition("@")
-    path = str(list_file.expanded(name)) if is_local else name
-    settings = "" if config is None else list_file.config_text(config, str(config))
+    path = str(expanded(name)) if is_local else name
+    settings = "" if config is None else _config_text(config)
     return Checkpoint(
         slugify(name),
         key,
@@ -49,6 +49,13 @@ def checkpoint_at(
         weights=file,
         config=settings,
     )
+
+
+def _config_text(config: Path) -> str:
+    """errors: RowError"""
+    from generator.checkpoints import list_file  # Its parser takes a third of a second.
+
+    return list_file.config_text(config, str(config))
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy as np
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
+from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
+from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Rotation
 from generator.errors import RowError
@@ -20,6 +22,8 @@ from generator.reading import programs
 from generator.reading.find import find
 
 CLOSE = 1e-4  # Relative, of frequencies and factors.
+# What the code of a program meets in settings of another type than it expects.
+ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 
 
@@ -27,8 +31,9 @@ OURS = "transformers5"  # In whose words this program reads.
 class Taken:
     """What one program takes.
 
-    rotations: of words, by their part, and what defines each; windows: of layers that have one, in
-        positions with the query; limit: of its positions
+    rotations: of words, by their part, and what defines each; windows: of each layer, in positions
+        with the query, None without one; limit: of its positions
+    pair_order: which components of a head it turns together, "" where that is not known
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
     """
 
@@ -37,8 +42,14 @@ class Taken:
     parameters: Mapping[str, Json] = field(default_factory=dict)
     windows: tuple[int | None, ...] = ()
     limit: int | None = None
+    pair_order: str = ""
     refused: str = ""
     is_known: bool = True
+
+    @property
+    def name(self) -> str:
+        """The program and its version."""
+        return f"{self.reader.name} {self.reader.version}"
 
     @property
     def words(self) -> list[str]:
@@ -78,6 +89,12 @@ def is_read(config: ModelConfig) -> bool:
 
 def taken(settings: Json, where: str) -> tuple[Taken, ...]:
     """What each reader takes from the settings of a config.json."""
+    return _taken(json.dumps(settings, default=str), where)
+
+
+@lru_cache(maxsize=4)  # Several rules ask.
+def _taken(text: str, where: str) -> tuple[Taken, ...]:
+    settings = json.loads(text)
     known: dict[str, Taken] = {}  # Most take the same.
     every = []
     for reader in all_readers():
@@ -88,9 +105,11 @@ def taken(settings: Json, where: str) -> tuple[Taken, ...]:
                 continue
             key = json.dumps(meant, sort_keys=True, default=str)
             one = known[key] = known.get(key) or _of(reader, ConfigAlone(meant, where))
-            every.append(_with_limit(one, reader, ConfigAlone(meant, where)))
+            every.append(_with_own_ways(one, reader, ConfigAlone(meant, where), settings))
         except RowError as error:
             every.append(Taken(reader, refused=str(error)))
+        except ODD:
+            every.append(Taken(reader, is_known=False))
     return tuple(every)
 
 
@@ -105,23 +124,27 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
         if isinstance(one.form, Rotation) and one.is_of_words
     }  # fmt: skip
     layers = layer_map(files, found)
-    windows = [None if layer.before is None else layer.before + 1 for layer in layers]
+    windows = [layer.width if not LIMITED.isdisjoint(layer.mixers) else None for layer in layers]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
     limit = files.config.size("n_positions")
     return Taken(reader, forms, parameters, tuple(windows), limit)
 
 
-def _with_limit(one: Taken, reader: ConfigReader, files: ConfigAlone) -> Taken:
-    limit = one.limit
+def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: Json) -> Taken:
+    """file: settings of the config.json, which ``files`` have in words of transformers 5"""
+    config: Any = files.resolved.config.settings
+    text = next((config[name] for name in TEXT if isinstance(config.get(name), Mapping)), config)
+    limit, windows = one.limit, one.windows
     if reader.limit is not None:
-        config: Any = files.resolved.config.settings
-        text = next(
-            (config[name] for name in TEXT if isinstance(config.get(name), Mapping)), config
-        )
         blocks = [p["scaling"] for p in one.parameters.values() if p.get("scaling")]
         limit = reader.limit(text, blocks)
-    return Taken(reader, one.rotations, one.parameters, one.windows, limit)
+    if reader.has_windows is not None and not reader.has_windows(file):
+        windows = (None,) * len(windows)
+    order = "halves" if files.config.text_model.family in TURN_HALVES else ""
+    if reader.pair_order is not None:
+        order = reader.pair_order(file)
+    return replace(one, reader=reader, limit=limit, windows=windows, pair_order=order)
 
 
 def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:

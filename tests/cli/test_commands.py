@@ -1,5 +1,6 @@
 """The commands: their output, their files and their exit codes."""
 
+import codecs
 import json
 import pickle
 import re
@@ -19,6 +20,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from generator.__main__ import PLAIN, plainly
 from generator.cli.application import reporting_errors
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, Build, reporting
@@ -281,12 +283,14 @@ def test_a_malicious_pickle_is_not_executed(tmp_path: Path) -> None:
     assert not (tmp_path / "trace").exists()
 
 
-def test_characters_that_a_terminal_cannot_show_are_escaped(world: World) -> None:
+def test_characters_that_a_terminal_cannot_show_are_in_ascii(world: World) -> None:
     done = run(
         "inspect", str(world.folder / "table"), home=world.folder / "hub", PYTHONIOENCODING="ascii"
     )
     assert done.returncode == 0, done.stderr
-    assert "\\xd7" in done.stdout
+    assert " x " in done.stdout
+    codecs.register_error(PLAIN, plainly)
+    assert "“é” → 2 × 3".encode("ascii", PLAIN) == b'"\\xe9" -> 2 x 3'
 
 
 def test_a_bad_list_ends_with_2_and_one_line_per_problem(

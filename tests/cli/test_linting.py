@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from generator import __version__
+from tests.json_schema import problems
 from tests.support import save_folder
 
+# Of OASIS, which lets anyone use it (tests/cli/sarif-schema-2.1.0.md).
+SCHEMA = json.loads(Path(__file__).with_name("sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 Run = Callable[..., CompletedProcess[str]]
 FINE: dict[str, Any] = {
     "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
@@ -23,6 +27,11 @@ SENTENCE = (
 )
 
 
+def findings(ended: CompletedProcess[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(ended.stdout)["findings"]
+    return found
+
+
 @pytest.mark.parametrize(
     ("settings", "code", "rules"),
     [(FINE, 0, []), (NOTED, 0, ["layer-schedule"]), (WARNED, 1, ["two-places", "layer-schedule"])],
@@ -32,7 +41,7 @@ def test_it_ends_with_1_where_there_is_a_warning(
 ) -> None:
     ended = run("lint", save_folder(tmp_path / "own", settings), "--json")
     assert ended.returncode == code
-    assert [one["rule"] for one in json.loads(ended.stdout)] == rules
+    assert [one["rule"] for one in findings(ended)] == rules
 
 
 def test_each_finding_is_a_line_with_file_level_and_rule(run: Run, tmp_path: Path) -> None:
@@ -49,12 +58,12 @@ def test_a_path_that_it_prints_and_standard_input_are_read(run: Run, tmp_path: P
     source = save_folder(tmp_path / "own", WARNED)
     other = tmp_path / "of_others.json"
     other.write_text(json.dumps(WARNED), encoding="utf-8")
-    [first, *_] = json.loads(run("lint", source, "--json").stdout)
+    [first, *_] = findings(run("lint", source, "--json"))
     for path in (first["file"], str(other)):
         again = run("lint", path, "--json")
-        assert (again.returncode, json.loads(again.stdout)[0]) == (1, {**first, "file": path})
+        assert (again.returncode, findings(again)[0]) == (1, {**first, "file": path})
     given = run("lint", "-", "--json", stdin=json.dumps(WARNED))
-    assert json.loads(given.stdout)[0] == {**first, "file": "-"}
+    assert findings(given)[0] == {**first, "file": "-"}
 
 
 @pytest.mark.parametrize(
@@ -67,27 +76,138 @@ def test_a_level_leaves_out_what_is_below(
 ) -> None:
     settings = {**WARNED, "use_sliding_window": False, "sliding_window": 8}
     ended = run("lint", save_folder(tmp_path / "own", settings), "--level", level, "--json")
-    assert [one["rule"] for one in json.loads(ended.stdout)] == rules
+    assert [one["rule"] for one in findings(ended)] == rules
     assert ended.returncode == bool(rules)
 
 
-def test_sarif_has_what_code_scanning_needs(run: Run, tmp_path: Path) -> None:
-    """SARIF 2.1.0 (OASIS 2020), sections 3.13, 3.14, 3.19, 3.27 and 3.49: what is required."""
+def test_json_has_keys_lines_values_and_a_summary(run: Run, tmp_path: Path) -> None:
+    source, broken = save_folder(tmp_path / "own", WARNED), str(tmp_path / "none.json")
+    text = json.dumps({"a": [{"b": {}}], **WARNED}, indent=1)
+    (tmp_path / "own" / "config.json").write_text(text, encoding="utf-8")
+    (tmp_path / "none.json").write_text("{", encoding="utf-8")
+    ended = run("lint", source, broken, "--json")
+    told = json.loads(ended.stdout)
+    assert (ended.returncode, told["version"]) == (2, __version__)
+    [given_twice, _] = told["findings"]
+    assert given_twice["keys"] == ["rope_theta", "rope_parameters.rope_theta"]
+    at_the_top = [line.startswith(' "rope_theta"') for line in text.splitlines()]
+    assert given_twice["line"] == 1 + at_the_top.index(True)
+    assert given_twice["values"]["values"] == [1e6, 1e4]
+    assert [one["file"] for one in told["unread"]] == [broken]
+    assert "expected a JSON object" in told["unread"][0]["reason"]
+    assert told["summary"] == {
+        "read": 1, "unread": 1, "error": 0, "warning": 1, "note": 1, "fact": 0,
+    }  # fmt: skip
+
+
+def test_sarif_is_as_its_schema_demands(run: Run, tmp_path: Path) -> None:
+    """The schema of SARIF 2.1.0 is that of OASIS."""
     source = save_folder(tmp_path / "my own", WARNED)
-    log = json.loads(run("lint", source, "--sarif").stdout)
-    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    log = json.loads(run("lint", source, str(tmp_path / "nothing.gguf"), "--sarif").stdout)
+    assert problems(log, SCHEMA, SCHEMA) == []
     [found] = log["runs"]
-    rules = {rule["id"] for rule in found["tool"]["driver"]["rules"]}
-    assert found["tool"]["driver"]["name"] == "position-atlas"
+    rules = {rule["id"]: rule for rule in found["tool"]["driver"]["rules"]}
+    assert all(rule["helpUri"].startswith("https://") for rule in rules.values())
     assert [one["ruleId"] for one in found["results"]] == ["two-places", "layer-schedule"]
     for one in found["results"]:
-        assert one["ruleId"] in rules
-        assert one["level"] in ("error", "warning", "note")
         [location] = one["locations"]
-        assert location["physicalLocation"]["artifactLocation"]["uri"].endswith(
-            "my%20own/config.json"
-        )
+        place = location["physicalLocation"]
+        assert place["artifactLocation"]["uri"].endswith("my%20own/config.json")
+        assert one["ruleId"] in rules
+        assert place["region"] == {"startLine": 1}
+    marks = [one["partialFingerprints"]["positionAtlas/v1"] for one in found["results"]]
+    assert len({*marks}) == 2
     assert found["results"][0]["message"]["text"] == SENTENCE
+    [ran] = found["invocations"]
+    assert not ran["executionSuccessful"]
+    assert "nothing.gguf" in ran["toolExecutionNotifications"][0]["message"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(["version"], "2.0"), (["runs", 0, "results", 0, "level"], "grave"), (["more"], 1),
+     (["runs", 0, "results", 0, "locations", 0, "physicalLocation", "region", "startLine"], 0)],
+)  # fmt: skip
+def test_the_schema_of_sarif_refuses_what_is_none(
+    run: Run, tmp_path: Path, path: list[Any], value: Any
+) -> None:
+    log = json.loads(run("lint", save_folder(tmp_path / "own", WARNED), "--sarif").stdout)
+    inner = log
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    assert len(problems(log, SCHEMA, SCHEMA)) == 1
+
+
+def test_one_program_alone_is_told_of(run: Run, tmp_path: Path) -> None:
+    lost = {**{name: FINE[name] for name in FINE if name != "rope_theta"},
+            "rope_parameters": {"rope_theta": 1e6}}  # fmt: skip
+    source = save_folder(tmp_path / "own", lost)
+    told = {
+        key: [one["text"] for one in findings(run("lint", source, "--as", key, "--json"))]
+        for key in ("mlx-lm", "vllm")
+    }
+    assert "mlx-lm 0.32.2 takes base 10,000" in told["mlx-lm"][0]
+    assert not any("transformers 4.57.6" in text for text in told["mlx-lm"])
+    assert told["vllm"] == [
+        "From config.json, vLLM 0036026e takes base 1,000,000, 16 of 16 components; it gives no"
+        " layer a window, and its limit is 64 positions."
+    ]
+    ended = run("lint", source, "--as", "mlx")
+    assert ended.returncode == 2
+    assert "expected one of llama-cpp, mlx-lm, sglang, transformers4" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "least", "code"), [(NOTED, "note", 1), (WARNED, "error", 0), (NOTED, "error", 0)]
+)
+def test_the_level_that_fails_can_be_chosen(
+    run: Run, tmp_path: Path, settings: Mapping[str, Any], least: str, code: int
+) -> None:
+    ended = run("lint", save_folder(tmp_path / "own", settings), "--fail-on", least)
+    assert ended.returncode == code
+
+
+@pytest.mark.parametrize(
+    ("file", "rules"),
+    [(["position-atlas.toml", '[lint]\nignore = ["two-places"]'], ["layer-schedule"]),
+     (["position-atlas.toml", '[lint.ignore-by-path]\n"own/*" = ["layer-schedule"]'],
+      ["two-places"]),
+     (["pyproject.toml", '[tool.position-atlas.lint.ignore-by-path]\n"o*" = ["two-places"]'],
+      ["layer-schedule"]),
+     (["pyproject.toml", '[tool.other.lint]\nignore = ["two-places"]'],
+      ["two-places", "layer-schedule"]),
+     (["position-atlas.toml", '[lint.ignore-by-path]\n"others/*" = ["two-places"]'],
+      ["two-places", "layer-schedule"])],
+)  # fmt: skip
+def test_a_file_leaves_out_rules(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: list[str], rules: list[str]
+) -> None:
+    save_folder(tmp_path / "own", WARNED)
+    (tmp_path / file[0]).write_text(file[1], encoding="utf-8")
+    (tmp_path / "inner").mkdir()
+    for folder, source in ((tmp_path, "own"), (tmp_path / "inner", str(tmp_path / "own"))):
+        monkeypatch.chdir(folder)
+        assert [one["rule"] for one in findings(run("lint", source, "--json"))] == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('[lint]\nignore = ["two-place"]', "two-place: no rule; expected one of base-and-context"),
+     ('[lint]\nignored = ["two-places"]', "found 'ignored'; expected ignore or ignore-by-path"),
+     ('[lint]\nignore = "two-places"', "expected a list of rules"),
+     ('lint = "two-places"', "expected ignore or ignore-by-path"),
+     ('[lint]\nignore-by-path = ["two-places"]', "expected a table"),
+     ("[lint", "expected TOML")],
+)  # fmt: skip
+def test_a_mistake_in_that_file_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    (tmp_path / "position-atlas.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    ended = run("lint", save_folder(tmp_path / "own", WARNED))
+    assert ended.returncode == 2
+    assert said in ended.stderr
 
 
 def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(run: Run, tmp_path: Path) -> None:
@@ -113,4 +233,4 @@ def test_a_list_is_read_whole(run: Run, tmp_path: Path) -> None:
     listed.write_text("checkpoints:\n  - folder: one\n  - folder: two\n", encoding="utf-8")
     ended = run("lint", "--config", str(listed), "--json")
     assert ended.returncode == 1
-    assert len(json.loads(ended.stdout)) == 2
+    assert len(findings(ended)) == 2

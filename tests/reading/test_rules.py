@@ -35,6 +35,7 @@ LONGROPE: Settings = {
     "original_max_position_embeddings": 64,
 }  # fmt: skip
 LONG: Settings = {**LLAMA, "max_position_embeddings": 256}
+QWEN3_VL: Settings = {**LLAMA, "model_type": "qwen3_vl_text", "head_dim": 16}
 
 
 def found(files: Files) -> list[LintFinding]:
@@ -135,6 +136,30 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**{name: LLAMA[name] for name in LLAMA if name != "rope_theta"},
       "rope_parameters": {"rope_theta": 1e6}},
      {**LLAMA, "rope_parameters": {"rope_theta": 1e6}}),
+    ("readers", "mlx-lm 0.32.2 turns adjacent components together (rope_traditional)",
+     {**LLAMA, "rope_traditional": True}, {**LLAMA, "rope_traditional": False}),
+    # Its gemma2.py has no word of a window.
+    ("readers", "mlx-lm 0.32.2 gives no layer a window, and transformers 5 gives 2 of 4 layers a"
+     " window of 8 positions", {**LLAMA, "model_type": "gemma2", "sliding_window": 8,
+      "head_dim": 16},
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
+      "layer_types": ["full_attention"] * 4}),
+    # Each multiplies the length by the factor of a scaling without an original length.
+    ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
+     " positions, and the file says 64",
+     scaled(LLAMA, rope_type="linear", factor=2.0), scaled(LONG, **YARN)),
+    ("factor-times-original", "The context is 4 × 64 = 256 already, and vLLM 0036026e multiplies"
+     " it by the factor once more: where no length is asked for, it takes texts of 1,024",
+     scaled(LONG, rope_type="linear", factor=4.0, original_max_position_embeddings=64),
+     scaled(LONG, rope_type="linear", factor=4.0)),
+    # vLLM's get_rope: blocks, unless mrope_interleaved is true.
+    ("sections", "time, height and width take turns over the pairs; vLLM 0036026e goes by"
+     " mrope_interleaved, which is not true here, so it gives them blocks",
+     scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2]),
+     scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2], mrope_interleaved=True)),
+    ("sections", "stands beside the kind “default”",
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="default", mrope_section=[2, 3, 3]),
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
 ]  # fmt: skip
 
 
@@ -231,6 +256,23 @@ def test_rows_of_a_table_are_compared_with_the_tokenizer(tmp_path: Path) -> None
     said = [one for one in found(files) if one.rule == "rows"]
     assert [one.level for one in said] == ["warning", "fact"]
     assert "130 rows, of which 128 are positions: position 0 is row 2" in said[1].text
+
+
+@pytest.mark.parametrize(
+    ("family", "n_rows", "said"),
+    # ViT has [CLS], and DeiT a token of distillation beside it.
+    [("vit", 6, "6 rows, 2 more than the 2 × 2 patches by image and patch size; the code of vit in"
+      " transformers has 1 more."), ("vit", 5, ""), ("deit", 6, "")],
+)  # fmt: skip
+def test_rows_beside_a_grid_are_those_of_the_family(
+    tmp_path: Path, family: str, n_rows: int, said: str
+) -> None:
+    settings = {"model_type": family, "hidden_size": 64, "image_size": 4, "patch_size": 2,
+                "num_attention_heads": 4, "num_hidden_layers": 1}  # fmt: skip
+    files = folder(tmp_path, settings, {f"{family}.embeddings.position_embeddings":
+                                        table(n_rows)[None]})  # fmt: skip
+    [*texts] = [one.text for one in found(files) if one.rule == "rows"]
+    assert [text.split(" has ", 1)[1] for text in texts] == ([said] if said else [])
 
 
 @pytest.mark.parametrize(("seed", "is_untrained"), [(1, True), (None, False)])

@@ -1,6 +1,7 @@
 """A folder on this disk as the storage of a checkpoint; symbolic links out of it are refused."""
 
 import os
+from contextlib import suppress
 from glob import has_magic
 from pathlib import Path
 
@@ -90,3 +91,10 @@ class Folder:
                 " pull` fetches"
             )
         return path
+
+
+def expanded(path: str) -> Path:
+    """A path with a leading ~ or ~user expanded; unchanged without such a home."""
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)

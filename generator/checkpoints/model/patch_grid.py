@@ -43,7 +43,7 @@ def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     """The lattice of a table of ``n_rows`` rows: a grid that the config gives, otherwise a square
     if one fits; no grid for clips, and for tables that count frames.
     """
-    if IN_TIME & set(re.split(r"[._]", name)):
+    if _is_in_time(name):
         return Lattice()
     grids = config_grids(config)
     special = [*SPECIAL, *_special(config)]
@@ -52,11 +52,24 @@ def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
     if (fit := next(fits, None)) is not None:
         return fit
-    if any("tubelet_size" in section for section in config.nested()):
+    if _has_clips(config):
         # Patches of several frames, which have no grid of two dimensions.
         has_class = any((n_rows - 1) % (rows * columns) == 0 for rows, columns in grids)
         return Lattice(1 if has_class else 0)
     return _square(n_rows, set(grids))
+
+
+def counts_patches(name: str, config: ModelConfig) -> bool:
+    """Whether the rows of a table are patches of one image, by its name and its config."""
+    return not _is_in_time(name) and not _has_clips(config)
+
+
+def _is_in_time(name: str) -> bool:
+    return not IN_TIME.isdisjoint(re.split(r"[._]", name))
+
+
+def _has_clips(config: ModelConfig) -> bool:
+    return any("tubelet_size" in section for section in config.nested())
 
 
 def _square(n_rows: int, configured: Set[Grid]) -> Lattice:

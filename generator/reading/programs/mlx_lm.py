@@ -9,6 +9,7 @@ from generator.errors import RowError
 from generator.reading.reader_defaults import REQUIRED, reader_defaults
 
 ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
+PAIRS, LAYERS = "rope_traditional", "layer_types"
 OF_SCALING = "scaling"  # Whether its rotations take one, lose it, or have a way of their own.
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
@@ -39,6 +40,31 @@ def takes(settings: Json) -> Json | None:
             inner = _taken(part, own or {})
             return None if inner is None else {**settings, name: inner}
     return _taken(settings, fields or {})
+
+
+def has_windows(settings: Json) -> bool:
+    """Not where its code knows none, or knows those alone that a list of layers names."""
+    of_windows, inner = _of_module("windows", settings), _text(settings)
+    return of_windows != "none" and (of_windows != "listed" or bool(inner.get(LAYERS)))
+
+
+def pair_order(settings: Json) -> str:
+    """By a key of its own, if its code has that."""
+    inner = _text(settings)
+    is_adjacent = inner.get(PAIRS, (_fields(settings) or {}).get(PAIRS))
+    is_read = PAIRS in (_fields(settings) or {}) and isinstance(is_adjacent, bool)
+    return ("adjacent" if is_adjacent else "halves") if is_read else ""
+
+
+def _text(settings: Json) -> Json:
+    parts = (settings[name] for name in TEXT if isinstance(settings.get(name), Mapping))
+    return next(parts, settings)
+
+
+def _of_module(what: str, settings: Json) -> str:
+    """What is known of the code of its family, "own" where nothing is."""
+    every, family = reader_defaults("mlx-lm"), str(settings.get("model_type"))
+    return str(every[what].get(every["others"].get(family, family), "own"))
 
 
 def _fields(settings: Json) -> Json | None:
@@ -105,4 +131,6 @@ READER = ConfigReader(
     source="mlx_lm/models/base.py, from_dict; models/rope_utils.py, initialize_rope; each model",
     is_run=False,
     takes=takes,
+    has_windows=has_windows,
+    pair_order=pair_order,
 )

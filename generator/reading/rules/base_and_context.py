@@ -48,4 +48,9 @@ def first_negative(form: Rotation, n_positions: int) -> int | None:
     return None
 
 
-RULE = Rule(key="base-and-context", levels={"negative_within": "fact"}, find=find)
+RULE = Rule(
+    key="base-and-context",
+    levels={"negative_within": "fact"},
+    find=find,
+    about=("rope_theta", "rotary_emb_base", "rope_parameters"),
+)

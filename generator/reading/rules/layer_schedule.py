@@ -71,4 +71,5 @@ RULE = Rule(
     levels={"unrotated_by_name": "note",
             **dict.fromkeys(("unrotated", "limited", "scaled_alone"), "fact")},
     find=find,
+    about=("layer_types", "no_rope_layers", "sliding_window", "num_hidden_layers"),
 )  # fmt: skip

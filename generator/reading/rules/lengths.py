@@ -37,4 +37,5 @@ RULE = Rule(
     key="lengths",
     levels={"tokenizer_longer": "warning", "differ": "note"},
     find=find,
+    about=("max_position_embeddings", "n_positions"),
 )

@@ -14,4 +14,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "switches", {"part": one.part, "short": form.short}
 
 
-RULE = Rule(key="longrope-switch", levels={"switches": "fact"}, find=find)
+RULE = Rule(
+    key="longrope-switch",
+    levels={"switches": "fact"},
+    find=find,
+    about=("original_max_position_embeddings",),
+)

@@ -36,4 +36,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
 
 
-RULE = Rule(key="magnitude", levels={"of_rotation": "fact", "of_logits": "fact"}, find=find)
+RULE = Rule(
+    key="magnitude",
+    levels={"of_rotation": "fact", "of_logits": "fact"},
+    find=find,
+    about=("attention_factor", "mscale_all_dim", "factor", "rope_scaling", "rope_parameters"),
+)

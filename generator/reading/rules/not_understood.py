@@ -10,4 +10,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     yield from (("open", {"question": question}) for question in examined.questions)
 
 
-RULE = Rule(key="not-understood", levels={"open": "note"}, find=find)
+RULE = Rule(
+    key="not-understood",
+    levels={"open": "note"},
+    find=find,
+    about=("model_type", "architectures"),
+)

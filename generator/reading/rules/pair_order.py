@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from generator.checkpoints.model.pair_order import by_weights, projections, stated_orders
 from generator.contracts import Examined, Json, Rule
+from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Rotation
 
 
@@ -29,4 +30,5 @@ RULE = Rule(
     levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights"), "fact"),
             "unknown": "note", "contradicted": "error"},
     find=find,
+    about=(*PAIR_ORDER, "model_type"),
 )  # fmt: skip

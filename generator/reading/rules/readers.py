@@ -1,43 +1,77 @@
 """What programs take from a config.json that transformers 5 reads otherwise."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import ROPE
-from generator.reading.taken import Taken, agreed, by_rotation, is_read, ours_of, taken
+from generator.reading.taken import OURS, Taken, agreed, by_rotation, is_read, ours_of, taken
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Programs that turn by other angles without a word, and programs that refuse the file."""
+    """Programs that turn by other angles or other pairs, or limit other layers or lengths, without
+    a word, and programs that refuse the file; of one program that is asked for, also what it takes.
+    """
     config = examined.files.config
     if not is_read(config):
         return
     every = taken(config.settings, config.where)
     ours = ours_of(every)
-    if not ours.is_known or ours.refused or not ours.rotations:
-        return
-    others = [group for group in by_rotation(every) if not group[0].turns_as(ours)]
-    mend = agreed(config.settings, config.where) if others else {}
-    for group in others:
+    asked = [one for one in every if examined.reader in ("", one.reader.key)]
+    if examined.reader:
+        yield from (_alone(one, config.source) for one in asked if not one.refused)
+    for one in asked if (ours.is_known and ours.rotations) or examined.reader else ():
+        if one.refused and one.reader.key != OURS:
+            yield "refused", {"readers": [one.name], "reason": one.refused}
+    if ours.is_known and not ours.refused and ours.rotations:
         kind = "otherwise" if _is_stated(config.settings) else "by_default"
-        yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
-    for one in every:
-        if one.refused:
-            yield "refused", {"reader": _named(one), "reason": one.refused}
+        others = [group for group in by_rotation(asked) if not group[0].turns_as(ours)]
+        mend = agreed(config.settings, config.where) if others else {}
+        for group in others:
+            yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
+        yield from _of_layers([one for one in asked if one.is_known and not one.refused], ours)
+
+
+def _alone(one: Taken, source: str) -> tuple[str, Json]:
+    said = {"readers": [one.name], "source": source}
+    if not one.is_known:
+        return "not_known", said
+    layers = {"windows": _counted(one), "n_layers": len(one.windows)}
+    return "alone", {**said, "theirs": one.words, **layers, "limit": one.limit}
+
+
+def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]]:
+    """Other pairs, windows or limits than those of transformers 5."""
+    pairs = [one for one in asked if {one.pair_order, ours.pair_order} == {"adjacent", "halves"}]
+    if pairs:
+        orders = {"theirs": pairs[0].pair_order, "ours": ours.pair_order}
+        yield "pairs", {"readers": [one.name for one in pairs], **orders}
+    for one in asked:
+        if _counted(one) != _counted(ours):
+            sizes = {"theirs": _counted(one), "ours": _counted(ours)}
+            yield "windows", {"readers": [one.name], "n_layers": len(ours.windows), **sizes}
+    limits = [one for one in asked if one.reader.limit is not None and one.limit != ours.limit]
+    if limits and ours.limit:
+        served = [{"reader": one.name, "limit": one.limit} for one in limits]
+        yield (
+            "limits",
+            {"readers": [one.name for one in limits], "served": served, "ours": ours.limit},
+        )
+
+
+def _counted(one: Taken) -> list[Json]:
+    """Windows that limit something, by their size, with the number of their layers."""
+    sizes = [size for size in one.windows if size and not (one.limit and size >= one.limit)]
+    return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
 
 def _both(group: list[Taken], ours: Taken) -> Json:
     return {
-        "readers": [_named(one) for one in group],
+        "readers": [one.name for one in group],
         "theirs": group[0].words,
         "ours": ours.words,
         "apart": ours.apart(group[0]),
     }
-
-
-def _named(one: Taken) -> str:
-    return f"{one.reader.name} {one.reader.version}"
 
 
 def _is_stated(settings: Json) -> bool:
@@ -48,6 +82,9 @@ def _is_stated(settings: Json) -> bool:
 
 RULE = Rule(
     key="readers",
-    levels={"otherwise": "warning", "by_default": "note", "refused": "note"},
+    levels={**dict.fromkeys(("otherwise", "pairs"), "warning"),
+            **dict.fromkeys(("by_default", "refused", "windows", "limits", "alone", "not_known"),
+                            "note")},
     find=find,
-)
+    about=(*ROPE, "rope_theta", "model_type"),
+)  # fmt: skip

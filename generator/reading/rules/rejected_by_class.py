@@ -10,4 +10,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     yield from (("rejected", {"sentence": sentence}) for sentence in examined.rejections)
 
 
-RULE = Rule(key="rejected-by-class", levels={"rejected": "warning"}, find=find)
+RULE = Rule(
+    key="rejected-by-class",
+    levels={"rejected": "warning"},
+    find=find,
+    about=("model_type",),
+)

@@ -1,16 +1,18 @@
 """Rows of tables against what tokenizer and config say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from generator.checkpoints.model.patch_grid import config_grids
+from generator.checkpoints.model.patch_grid import config_grids, counts_patches
+from generator.checkpoints.model.resolved import rows_beside_patches
 from generator.checkpoints.model.tokenizer_length import tokenizer_length
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Tables whose first row is no position, those shorter than the tokenizer's longest text, and
-    those of another grid than the config's.
+    """Tables whose first row is no position, those shorter than the tokenizer's longest text,
+    those of another grid than the config's, and those with other rows beside a grid than the code
+    of the family has.
     """
     tokens, grids = tokenizer_length(examined.files), config_grids(examined.files.config)
     for one in examined.encodings:
@@ -26,10 +28,26 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "tokenizer_longer", {**table, "tokens": tokens}
         if one.modality == "image" and form.grid and grids and form.grid not in grids:
             yield "other_grid", {"tensor": tensor, "grid": form.grid, "configured": min(grids)}
+        elif one.modality == "image" and grids and counts_patches(tensor, examined.files.config):
+            family = examined.files.resolved.family_of(one.part)
+            yield from _beside_a_grid(tensor, n_rows, grids, family)
+
+
+def _beside_a_grid(
+    tensor: str, n_rows: int, grids: Sequence[tuple[int, int]], family: str
+) -> Iterator[tuple[str, Json]]:
+    """Of a family whose code says how many rows a table has beside those of patches."""
+    beside = rows_beside_patches(family)
+    if beside is not None and n_rows not in {rows * columns + beside for rows, columns in grids}:
+        grid = min(grids, key=lambda each: abs(n_rows - each[0] * each[1]))
+        found = {"n_rows": n_rows, "grid": grid, "more": n_rows - grid[0] * grid[1]}
+        yield "beside_grid", {"tensor": tensor, **found, "beside": beside, "family": family}
 
 
 RULE = Rule(
     key="rows",
-    levels={"offset": "fact", "tokenizer_longer": "warning", "other_grid": "warning"},
+    levels={"offset": "fact", "tokenizer_longer": "warning", "other_grid": "warning",
+            "beside_grid": "note"},
     find=find,
-)
+    about=("max_position_embeddings", "image_size"),
+)  # fmt: skip

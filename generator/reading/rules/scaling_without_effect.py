@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from generator.contracts import Examined, Json, Rule
+from generator.contracts.model_config import ROPE
 from generator.encodings import Rotation
 
 # Their effect depends on the length of the text.
@@ -33,4 +34,5 @@ RULE = Rule(
     key="scaling-without-effect",
     levels={"without_effect": "warning", "equal_lists": "note"},
     find=find,
+    about=("factor", "short_factor", *ROPE),
 )

@@ -54,4 +54,9 @@ def _value(examined: Examined, key: str) -> float | None:
     return value if is_share else None
 
 
-RULE = Rule(key="share", levels={"absent": "warning", "uneven": "warning"}, find=find)
+RULE = Rule(
+    key="share",
+    levels={"absent": "warning", "uneven": "warning"},
+    find=find,
+    about=("partial_rotary_factor", "model_type"),
+)

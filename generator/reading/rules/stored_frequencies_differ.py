@@ -20,4 +20,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         yield "differ", {"tensor": stored.name, "stored": ends[0], "configured": ends[1]}
 
 
-RULE = Rule(key="stored-frequencies-differ", levels={"differ": "warning"}, find=find)
+RULE = Rule(
+    key="stored-frequencies-differ",
+    levels={"differ": "warning"},
+    find=find,
+    about=("rope_theta",),
+)

@@ -49,4 +49,5 @@ RULE = Rule(
     levels={**dict.fromkeys(("behind", "idle", "null_in_list"), "note"),
             **dict.fromkeys(("gated", "wide", "null"), "fact")},
     find=find,
+    about=(WINDOW,),
 )  # fmt: skip
