@@ -130,6 +130,24 @@ def test_the_steps_of_the_starter_are_commands_with_their_options() -> None:
     assert CliRunner().invoke(app, ["build", "--unheard", "x", "--help"]).exit_code == 2
 
 
+def test_the_hook_of_pre_commit_is_a_command_on_files_of_settings() -> None:
+    [hook] = YAML(typ="safe").load(ROOT / ".pre-commit-hooks.yaml")
+    program, *command = shlex.split(hook["entry"])
+    assert program in {script.name for script in metadata.entry_points(group="console_scripts")}
+    assert CliRunner().invoke(app, [*command, "--help"]).exit_code == 0
+    given = ["config.json", "a/params.json", "myconfig.json", "config.json.bak"]
+    assert [bool(re.search(hook["files"], path)) for path in given] == [True, True, False, False]
+
+
+def test_the_action_builds_nothing_where_it_compares_or_lints() -> None:
+    steps = {step["name"]: step for step in read(ACTION)["runs"]["steps"] if "name" in step}
+    for name, given in (("Compare", "compare"), ("Lint", "lint")):
+        assert steps[name]["if"] == f"${{{{ inputs.{given} }}}}"
+        assert all(f"!inputs.{given}" in steps[each]["if"] for each in ("Build", "Summarise"))
+    words = shlex.split(steps["Lint"]["run"].rpartition("; ")[2])
+    assert CliRunner().invoke(app, [words[1], "--help"]).exit_code == 0
+
+
 @pytest.mark.thorough
 def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
     install(tmp_path, {"plain": {}}, build=False)

@@ -440,8 +440,8 @@ def test_a_base_that_a_gguf_file_leaves_out(
 
 
 @pytest.mark.parametrize(("settings", "said"), [
-    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 changes nothing here and is unknown"
-     " to the config class of transformers."),
+    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 is read neither by this atlas nor by the"
+     " config class of transformers."),
     # Of a family that is not known, that is all there is to say.
     ({"model_type": "nobody", "rotary_emb_scaling": 16}, ""),
     # They are no position's.
