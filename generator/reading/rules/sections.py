@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.families import SECTIONS_OF_CODE
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.contracts.model_config import ROPE
 from generator.encodings import Rotation
 from generator.reading.taken import all_readers, is_read
-from generator.schemes.rotary.families import SECTIONS_OF_CODE
 
 SECTIONS, TURNS = "mrope_section", "mrope_interleaved"
 

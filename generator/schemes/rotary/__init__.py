@@ -8,7 +8,7 @@ from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import ROTATED
-from generator.checkpoints.model.families import attends_without_encoding
+from generator.checkpoints.model.families import SECTIONS_OF_CODE, attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
@@ -29,7 +29,6 @@ from generator.schemes.rotary.families import (
     OWN_SPLITS,
     ROTARY_DIM,
     ROTATED_PARTS,
-    SECTIONS_OF_CODE,
 )
 from generator.schemes.rotary.layers import (
     LOCAL_BASES,

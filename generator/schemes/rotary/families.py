@@ -43,22 +43,6 @@ CODE_NOTES = {
     "moonshine_streaming": "unrotated_encoder",
     "mistral_large4_text": "before_learned_factors",
 }
-# Pairs that rotate by time, by height and by width where config.json has no mrope_section
-# (transformers' code of each family), and whether they take turns.
-SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {
-    family: (sections, takes_turns)
-    for sections, takes_turns, families in (
-        ((16, 24, 24), False, {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text",
-                               "qwen2_5_omni_talker", "paddleocr_vl_text"}),
-        ((8, 12, 12), False, {"glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text"}),
-        ((24, 20, 20), True, {"qwen3_vl_text", "qwen3_vl_moe_text", "qwen3_omni_moe_text",
-                              "qwen3_omni_moe_talker_text", "cosmos3_edge_text",
-                              "cohere_compass_text"}),
-        ((22, 22, 20), False, {"ernie4_5_vl_moe_text"}),
-        ((11, 11, 10), True, {"qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"}),
-    )
-    for family in families
-}  # fmt: skip
 # Sentences on other orders of the sections, with the numbers of axes that the code takes
 # (modeling_ernie4_5_vl_moe.py and modeling_hunyuan_vl.py of transformers).
 OWN_SPLITS: Mapping[str, tuple[str, tuple[int, ...]]] = {
