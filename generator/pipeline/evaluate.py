@@ -47,6 +47,7 @@ from generator.reading.evidence import look_closely
 from generator.reading.find import all_schemes, find, scheme_of
 from generator.reading.plan import Task, opened, source_of
 from generator.reading.questions import unresolved
+from generator.reading.taken import sentences
 from generator.text import short
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         return _measure(task)
     files = opened(task)
     found = look_closely(files)
+    told = lint.findings(files, found)
     encodings, others = _measured(found.measured)
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
@@ -154,8 +156,9 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         ),
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         unresolved=(*unresolved(files, found), *others),
-        lint=lint.findings(files, found),
+        lint=told,
         limits=limits(files, found.all),
+        taken=sentences(files.config) if any(one.readers for one in told) else (),
         looked_for=_looked_for(found.all),
     )
     return _with_state(outcome, files)

@@ -16,11 +16,13 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
+from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.reading import programs
 from generator.reading.find import find
 
+WORDING = Wording("rules/readers.md.jinja")
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
 ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
@@ -55,6 +57,23 @@ class Taken:
     def words(self) -> list[str]:
         """Its rotations."""
         return [origins.rotation_in_words(each) for each in self.parameters.values()]
+
+    @property
+    def windows_that_limit(self) -> list[Json]:
+        """Windows below its limit, by their size, with the number of their layers."""
+        sizes = [size for size in self.windows if size and not (self.limit and size >= self.limit)]
+        return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
+
+    def said(self, source: str) -> tuple[str, Json]:
+        """What it takes, as a kind of sentence of the rule ``readers`` and the values in it."""
+        readers = {"readers": [self.name]}
+        if self.refused:
+            return "refused", {**readers, "reason": self.refused}
+        if not self.is_known:
+            return "not_known", {**readers, "source": source}
+        layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
+        return "alone", {**readers, "source": source, "theirs": self.words, **layers,
+                         "limit": self.limit}  # fmt: skip
 
     def turns_as(self, other: "Taken") -> bool:
         """Whether its rotations are those of ``other``."""
@@ -145,6 +164,15 @@ def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: J
     if reader.pair_order is not None:
         order = reader.pair_order(file)
     return replace(one, reader=reader, limit=limit, windows=windows, pair_order=order)
+
+
+def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
+    """What each program takes from a config.json, and whether tests hold that against the program
+    itself.
+    """
+    every = taken(config.settings, config.where)
+    said = ((one, *one.said(config.source)) for one in every)
+    return tuple((WORDING(kind, **values), one.reader.is_run) for one, kind, values in said)
 
 
 def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:

@@ -18,11 +18,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     every = taken(config.settings, config.where)
     ours = ours_of(every)
     asked = [one for one in every if examined.reader in ("", one.reader.key)]
-    if examined.reader:
-        yield from (_alone(one, config.source) for one in asked if not one.refused)
-    for one in asked if (ours.is_known and ours.rotations) or examined.reader else ():
-        if one.refused and one.reader.key != OURS:
-            yield "refused", {"readers": [one.name], "reason": one.refused}
+    is_one = bool(examined.reader)
+    for one in asked if is_one or (ours.is_known and ours.rotations) else ():
+        if is_one or (one.refused and one.reader.key != OURS):
+            yield one.said(config.source)
     if ours.is_known and not ours.refused and ours.rotations:
         kind = "otherwise" if _is_stated(config.settings) else "by_default"
         others = [group for group in by_rotation(asked) if not group[0].turns_as(ours)]
@@ -32,14 +31,6 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         yield from _of_layers([one for one in asked if one.is_known and not one.refused], ours)
 
 
-def _alone(one: Taken, source: str) -> tuple[str, Json]:
-    said = {"readers": [one.name], "source": source}
-    if not one.is_known:
-        return "not_known", said
-    layers = {"windows": _counted(one), "n_layers": len(one.windows)}
-    return "alone", {**said, "theirs": one.words, **layers, "limit": one.limit}
-
-
 def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]]:
     """Other pairs, windows or limits than those of transformers 5."""
     pairs = [one for one in asked if {one.pair_order, ours.pair_order} == {"adjacent", "halves"}]
@@ -47,8 +38,8 @@ def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]
         orders = {"theirs": pairs[0].pair_order, "ours": ours.pair_order}
         yield "pairs", {"readers": [one.name for one in pairs], **orders}
     for one in asked:
-        if _counted(one) != _counted(ours):
-            sizes = {"theirs": _counted(one), "ours": _counted(ours)}
+        if one.windows_that_limit != ours.windows_that_limit:
+            sizes = {"theirs": one.windows_that_limit, "ours": ours.windows_that_limit}
             yield "windows", {"readers": [one.name], "n_layers": len(ours.windows), **sizes}
     limits = [one for one in asked if one.reader.limit is not None and one.limit != ours.limit]
     if limits and ours.limit:
@@ -57,12 +48,6 @@ def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]
             "limits",
             {"readers": [one.name for one in limits], "served": served, "ours": ours.limit},
         )
-
-
-def _counted(one: Taken) -> list[Json]:
-    """Windows that limit something, by their size, with the number of their layers."""
-    sizes = [size for size in one.windows if size and not (one.limit and size >= one.limit)]
-    return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
 
 def _both(group: list[Taken], ours: Taken) -> Json:
