@@ -310,12 +310,13 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
         inner = keys.at(settings, path[:depth])
         config = ModelConfig(inner if isinstance(inner, Mapping) else {}, "")
         family = translated(config).family
-        known = known if family == UNKNOWN else defaults(family)
+        # A class makes its parts, whatever model type they name.
+        known = {**(known if isinstance(known, Mapping) else {}), **defaults(family)}
         if depth == len(path) - 1:
-            takes = isinstance(known, Mapping) and _takes(known, path[-1])
+            takes = _takes(known, path[-1])
             _, of_text = flat_text(config) or ("", UNKNOWN)
             return takes or any(path[-1] in arguments(one) for one in (family, of_text))
-        known = known.get(path[depth]) if isinstance(known, Mapping) else None
+        known = known.get(path[depth])
     return False
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
@@ -23,7 +24,7 @@ from generator.reading.programs import (
     transformers5,
     vllm,
 )
-from generator.reading.taken import agreed, taken
+from generator.reading.taken import agreed, all_readers, sentences, taken
 
 # `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
 ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
@@ -122,6 +123,58 @@ def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
 def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
     every = {one.reader.key: one.limit for one in taken(settings, "own")}
     assert (every["vllm"], every["sglang"]) == (limit, limit)
+
+
+@pytest.mark.parametrize(
+    ("settings", "windows"),
+    [
+        # mlx_lm/models/llama.py: all layers are full without layer_types.
+        ({**OLD, "model_type": "mistral", "sliding_window": 8}, [None] * 4),
+        ({**OLD, "model_type": "ministral3", "sliding_window": 8,
+          "layer_types": ["sliding_attention", "full_attention"] * 2}, [8, None] * 2),
+        # gemma2.py and starcoder2.py there know no window.
+        ({**SIZES, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16}, [None] * 4),
+        ({**OLD, "model_type": "starcoder2", "sliding_window": 8}, [None] * 4),
+    ],
+)  # fmt: skip
+def test_windows_of_mlx_lm_are_those_of_its_code(
+    settings: dict[str, Any], windows: list[int | None]
+) -> None:
+    every = {one.reader.key: one for one in taken(settings, "own")}
+    assert list(every["mlx-lm"].windows) == windows
+    assert 8 in every["transformers5"].windows
+
+
+@pytest.mark.parametrize(
+    ("settings", "order"),
+    [({**OLD, "rope_traditional": True}, "adjacent"), (OLD, "halves"),
+     # Of Cohere, its code turns neighbours without a key.
+     ({**OLD, "model_type": "cohere", "rope_traditional": False}, "")],
+)  # fmt: skip
+def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order: str) -> None:
+    every = {one.reader.key: one.pair_order for one in taken(settings, "own")}
+    assert every["mlx-lm"] == order
+    assert every["transformers5"] == ("" if settings["model_type"] == "cohere" else "halves")
+
+
+def test_what_each_program_takes_is_a_sentence() -> None:
+    said = dict(sentences(ModelConfig(NEW, "own")))
+    assert list(said.values()) == [False, False, False, True, True, False]
+    texts = list(said)
+    assert texts[1].startswith("From config.json, mlx-lm 0.32.2 takes base 10,000, 16 of 16")
+    assert texts[4].startswith("From config.json, transformers 5 takes base 500,000, 16 of 16")
+    assert texts[4].endswith("yarn scaling; it gives no layer a window, and its limit is 64"
+                             " positions.")  # fmt: skip
+    unknown = dict(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
+    assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in " ".join(
+        unknown
+    )
+
+
+@pytest.mark.parametrize("value", ["yarn", ["yarn"], 4, {"factor": "four"}, {"type": 3}])
+def test_settings_of_another_type_leave_open_what_a_program_takes(value: Any) -> None:
+    for name in ("rope_scaling", "rope_parameters"):
+        assert len(taken({**SIZES, name: value}, "own")) == len(all_readers())
 
 
 def test_mend_is_the_least_that_makes_all_agree() -> None:

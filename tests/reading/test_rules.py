@@ -452,6 +452,9 @@ def test_a_base_that_a_gguf_file_leaves_out(
      "vision_config.rope_thetas: 16 is not read by this atlas."),
     # Another rule says what it says.
     ({"rope_interleave": True}, ""),
+    # Its class makes the part, whatever that names, and the text model has the base.
+    ({"model_type": "qwen2_5_vl", "text_config": {**LLAMA, "model_type": "qwen2_5_vl_text"},
+      "vision_config": {"model_type": "qwen2_5_vl", "window_size": 112}}, ""),
 ])  # fmt: skip
 def test_a_key_that_is_not_read(settings: Settings, said: str) -> None:
     given = found(ConfigAlone({**LLAMA, **settings}, "own"))

@@ -14,8 +14,9 @@ ALIKE = 0.7  # of 1, by difflib
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Each, with the nearest that is known."""
+    """Each, with the nearest that is known; not what stands elsewhere with the same value."""
     files = examined.files
+    every = [(path[-1], value) for path, value in keys.leaves(files.config.settings)]
     of_class = {
         str(name) for stack in files.resolved.stacks for name in defaults(stack.config.family)
     }
@@ -23,6 +24,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     for path, value in examined.unread:
         *around, name = path.split(".")
         has_class = _has_class(files.config, around)
+        if every.count((name, value)) > 1:
+            continue
         if examined.is_open and has_class and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
         is_in_rope = any(map(keys.OF_ROPE.search, around))
