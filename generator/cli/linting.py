@@ -104,6 +104,14 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, which code scanning takes.")
     ] = False,
+    as_patch: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="Print a JSON Patch (RFC 6902) of one config.json, after which programs agree on"
+            " the rotation; nothing is written.",
+        ),
+    ] = False,
 ) -> None:
     """Say what programs get wrong about the position encoding of checkpoints: one line for each
     finding, with its rule. The nearest position-atlas.toml, or the table tool.position-atlas.lint
@@ -116,13 +124,14 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
         if reader:
             linter.check_reader(reader)
         tasks = _tasks(sources or [], config_file, stack)
+        if as_patch and len(tasks) != 1:
+            raise RefusedError(f"--fix: found {len(tasks)} checkpoints; expected one")
         report = _all(tasks, partial(linting.linted, reader=reader))
     every = [one for one in report.found if not muted.is_muted(one[-1].rule, one[0])]
     shown = [one for one in every if one[-1].level in _from(level)]
-    if as_sarif:
-        typer.echo(json.dumps(_sarif(replace(report, found=shown)), indent=1, default=str))
-    elif as_json:
-        typer.echo(json.dumps(_as_json(replace(report, found=shown)), indent=1, default=str))
+    make = (as_patch and _patch) or (as_sarif and _sarif) or (as_json and _as_json)
+    if make:
+        typer.echo(json.dumps(make(replace(report, found=shown)), indent=1, default=str))
     else:
         for where, _, one in shown:
             out.print(f"{where}: {one.level} {one.rule}: {text.visible(one.text)}")
@@ -210,6 +219,15 @@ def _as_json(report: Report) -> dict[str, Any]:
             **{level.value: levels[level] for level in LEVELS},
         },
     }
+
+
+def _patch(report: Report) -> list[dict[str, Any]]:
+    """What makes programs agree, which is the same in every finding that has it."""
+    mends = (one.values["mend"] for *_, one in report.found if one.values.get("mend"))
+    added = next(mends, {}).items()
+    return [
+        {"op": "add", "path": "/" + path.replace(".", "/"), "value": value} for path, value in added
+    ]
 
 
 def _sarif(report: Report) -> dict[str, Any]:

@@ -158,6 +158,20 @@ def test_one_program_alone_is_told_of(run: Run, tmp_path: Path) -> None:
     assert "expected one of llama-cpp, mlx-lm, sglang, transformers4" in ended.stderr
 
 
+def test_a_patch_makes_programs_agree(run: Run, tmp_path: Path) -> None:
+    lost = {**{name: FINE[name] for name in FINE if name != "rope_theta"},
+            "rope_parameters": {"rope_theta": 1e6}}  # fmt: skip
+    source = save_folder(tmp_path / "own", lost)
+    assert run("lint", source).returncode == 1
+    patch = json.loads(run("lint", source, "--fix").stdout)
+    assert patch == [{"op": "add", "path": "/rope_theta", "value": 1e6}]
+    mended = save_folder(tmp_path / "mended", {**lost, "rope_theta": 1e6})
+    assert run("lint", mended).returncode == 0
+    assert json.loads(run("lint", mended, "--fix").stdout) == []
+    both = run("lint", source, mended, "--fix")
+    assert (both.returncode, "expected one" in both.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("settings", "least", "code"), [(NOTED, "note", 1), (WARNED, "error", 0), (NOTED, "error", 0)]
 )

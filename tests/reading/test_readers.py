@@ -130,7 +130,7 @@ def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
     [
         # mlx_lm/models/llama.py: all layers are full without layer_types.
         ({**OLD, "model_type": "mistral", "sliding_window": 8}, [None] * 4),
-        ({**OLD, "model_type": "ministral3", "sliding_window": 8,
+        ({**NEW, "model_type": "ministral3", "sliding_window": 8,
           "layer_types": ["sliding_attention", "full_attention"] * 2}, [8, None] * 2),
         # gemma2.py and starcoder2.py there know no window.
         ({**SIZES, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16}, [None] * 4),
@@ -163,8 +163,7 @@ def test_what_each_program_takes_is_a_sentence() -> None:
     texts = list(said)
     assert texts[1].startswith("From config.json, mlx-lm 0.32.2 takes base 10,000, 16 of 16")
     assert texts[4].startswith("From config.json, transformers 5 takes base 500,000, 16 of 16")
-    assert texts[4].endswith("yarn scaling; it gives no layer a window, and its limit is 64"
-                             " positions.")  # fmt: skip
+    assert texts[4].endswith("; it gives no layer a window, and its limit is 64 positions.")
     unknown = dict(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
     assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in " ".join(
         unknown
