@@ -29,8 +29,7 @@ with deferred():
     from generator import text
     from generator.checkpoints import list_file
     from generator.checkpoints.files import folder, other_configs, weights
-    from generator.pipeline import lint as linting
-    from generator.pipeline import local_pool
+    from generator.pipeline import linted, local_pool
     from generator.reading import lint as linter
     from generator.reading import named, plan
 
@@ -126,7 +125,7 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
         tasks = _tasks(sources or [], config_file, stack)
         if as_patch and len(tasks) != 1:
             raise RefusedError(f"--fix: found {len(tasks)} checkpoints; expected one")
-        report = _all(tasks, partial(linting.linted, reader=reader))
+        report = _all(tasks, partial(linted.linted, reader=reader))
     every = [one for one in report.found if not muted.is_muted(one[-1].rule, one[0])]
     shown = [one for one in every if one[-1].level in _from(level)]
     make = (as_patch and _patch) or (as_sarif and _sarif) or (as_json and _as_json)

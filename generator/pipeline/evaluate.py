@@ -47,7 +47,6 @@ from generator.reading.evidence import look_closely
 from generator.reading.find import all_schemes, find, scheme_of
 from generator.reading.plan import Task, opened, source_of
 from generator.reading.questions import unresolved
-from generator.reading.taken import sentences
 from generator.text import short
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         unresolved=(*unresolved(files, found), *others),
         lint=told,
         limits=limits(files, found.all),
-        taken=sentences(files.config) if any(one.readers for one in told) else (),
+        taken=lint.sentences(files.config) if any(one.readers for one in told) else (),
         looked_for=_looked_for(found.all),
     )
     return _with_state(outcome, files)

@@ -22,13 +22,14 @@ from generator.errors import RefusedError, RowError
 from generator.reading import rules
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
-from generator.reading.lines import lines_of_keys
+from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
 from generator.reading.taken import Taken, all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
 PATH = ("path", "key")  # Of a setting, among the values of a finding.
+READERS = "readers"  # The rule with the sentences on what programs take.
 UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
 
 
@@ -149,3 +150,13 @@ def taken_of(task: Task) -> tuple[Taken, ...]:
     if not is_read(config):
         raise RowError(f"{config.where}: found no config.json, which these programs read")
     return taken(config.settings, config.where)
+
+
+def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
+    """What each program takes from a config.json, and whether tests hold that against the program
+    itself.
+    """
+    every = taken(config.settings, config.where)
+    [rule] = [rule for rule in all_rules() if rule.key == READERS]
+    said = ((one, *one.said(config.source)) for one in every)
+    return tuple((rule.wording(kind, **values), one.reader.is_run) for one, kind, values in said)

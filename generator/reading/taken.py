@@ -16,13 +16,11 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
-from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.reading import programs
 from generator.reading.find import find
 
-WORDING = Wording("rules/readers.md.jinja")
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
 ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
@@ -164,15 +162,6 @@ def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: J
     if reader.pair_order is not None:
         order = reader.pair_order(file)
     return replace(one, reader=reader, limit=limit, windows=windows, pair_order=order)
-
-
-def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
-    """What each program takes from a config.json, and whether tests hold that against the program
-    itself.
-    """
-    every = taken(config.settings, config.where)
-    said = ((one, *one.said(config.source)) for one in every)
-    return tuple((WORDING(kind, **values), one.reader.is_run) for one, kind, values in said)
 
 
 def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:

@@ -15,7 +15,7 @@ from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.reading.evidence import look_closely
 from generator.reading.find import find
-from generator.reading.lint import findings
+from generator.reading.lint import findings, sentences
 from generator.reading.programs import (
     llama_cpp,
     mlx_lm,
@@ -24,7 +24,7 @@ from generator.reading.programs import (
     transformers5,
     vllm,
 )
-from generator.reading.taken import agreed, all_readers, sentences, taken
+from generator.reading.taken import agreed, all_readers, taken
 
 # `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
 ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
