@@ -14,7 +14,6 @@ from generator.checkpoints.model import origins
 from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
-from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Rotation
 from generator.errors import RowError
@@ -141,7 +140,7 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
         if isinstance(one.form, Rotation) and one.is_of_words
     }  # fmt: skip
     layers = layer_map(files, found)
-    windows = [layer.width if not LIMITED.isdisjoint(layer.mixers) else None for layer in layers]
+    windows = [layer.width if "sliding" in layer.mixers else None for layer in layers]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
     limit = files.config.size("n_positions")

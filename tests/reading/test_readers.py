@@ -118,6 +118,16 @@ def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
         ({**OLD, "model_max_length": 32, "rope_scaling": None}, 32),
         ({**OLD, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, 128),
         ({**OLD, "rope_scaling": None}, 64),
+        # One of two rotations is scaled: vLLM has a case for that, and SGLang sees no factor.
+        (
+            {
+                **SIZES,
+                "model_type": "gemma3_text",
+                "head_dim": 16,
+                "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+            },
+            64,
+        ),
     ],
 )
 def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:

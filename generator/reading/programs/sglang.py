@@ -1,6 +1,7 @@
 """SGLang, which has transformers 5 read config.json."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
 from generator.contracts import ConfigReader, Json
@@ -21,12 +22,13 @@ def takes(settings: Json) -> Json | None:
     return settings if is_known(family) and not is_of_other_code else None
 
 
-def limit(config: Json, blocks: Sequence[Json]) -> int:
-    """The length times the factor of a scaling without an original length."""
-    factor = 1.0
-    for block in blocks[:1]:
-        is_in_length = ORIGINAL in block or block.get("rope_type") == "llama3"
-        factor = 1.0 if is_in_length else block.get("factor") or 1.0
+def limit(config: Json, blocks: Sequence[Json]) -> int:  # noqa: ARG001 (those of each rotation)
+    """The length times the factor of a scaling without an original length; of several rotations,
+    which have a section each, it sees no factor.
+    """
+    block: Any = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    is_in_length = ORIGINAL in block or block.get("rope_type") == "llama3"
+    factor = 1.0 if is_in_length else block.get("factor") or 1.0
     given = [config[name] for name in LENGTHS if config.get(name) is not None]
     return int(factor * given[0]) if given else WITHOUT_LENGTH
 
