@@ -1,5 +1,6 @@
 """What the rules of ``lint`` find in a checkpoint."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -71,7 +72,15 @@ def _of_rule(rule: Rule, examined: Examined) -> Iterator[LintFinding]:
     for kind, values in rule.find(examined):
         text, readers = rule.wording(kind, **values), values.get("readers", ())
         keys = _keys(rule, values, examined.files.config)
-        yield LintFinding(rule.key, rule.levels[kind], text, keys, tuple(readers), values)
+        yield LintFinding(rule.key, rule.levels[kind], text, keys, tuple(readers), _plain(values))
+
+
+def _plain(values: Json) -> Json:
+    """Values as JSON has them; none where one is no finite number."""
+    with suppress(ValueError):
+        plain: Json = json.loads(json.dumps(values, allow_nan=False, default=str))
+        return plain
+    return {}
 
 
 def _keys(rule: Rule, values: Json, config: ModelConfig) -> tuple[str, ...]:

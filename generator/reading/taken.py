@@ -112,21 +112,27 @@ def taken(settings: Json, where: str) -> tuple[Taken, ...]:
 def _taken(text: str, where: str) -> tuple[Taken, ...]:
     settings = json.loads(text)
     known: dict[str, Taken] = {}  # Most take the same.
-    every = []
-    for reader in all_readers():
-        try:
-            meant = reader.takes(settings)
-            if meant is None:
-                every.append(Taken(reader, is_known=False))
-                continue
-            key = json.dumps(meant, sort_keys=True, default=str)
-            one = known[key] = known.get(key) or _of(reader, ConfigAlone(meant, where))
-            every.append(_with_own_ways(one, reader, ConfigAlone(meant, where), settings))
-        except RowError as error:
-            every.append(Taken(reader, refused=str(error)))
-        except ODD:
-            every.append(Taken(reader, is_known=False))
-    return tuple(every)
+    return tuple(_by(reader, settings, where, known) for reader in all_readers())
+
+
+def _by(reader: ConfigReader, settings: Json, where: str, known: dict[str, Taken]) -> Taken:
+    """known: by what settings mean to transformers 5, to which that of this reader is added"""
+    try:
+        meant = reader.takes(settings)
+    except RowError as error:
+        return Taken(reader, refused=str(error))
+    except ODD:
+        meant = None
+    if meant is None:
+        return Taken(reader, is_known=False)
+    files, key = ConfigAlone(meant, where), json.dumps(meant, sort_keys=True, default=str)
+    try:
+        if files.resolved.refused and meant == settings:  # By the class that this reader uses.
+            return Taken(reader, refused=files.resolved.refused)
+        one = known[key] = known.get(key) or _of(reader, files)
+        return _with_own_ways(one, reader, files, settings)
+    except (*ODD, RowError):  # This program cannot read it.
+        return Taken(reader, is_known=False)
 
 
 def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:

@@ -171,6 +171,14 @@ def test_a_rule_fires_where_it_should_and_not_beside(
     assert rule not in rules(fine)
 
 
+def test_values_are_those_of_json() -> None:
+    twice = {**LLAMA, "rope_parameters": {"rope_theta": 1e4, "partial_rotary_factor": 0.5}}
+    for share, known in ((1.0, True), (float("nan"), False)):
+        files = ConfigAlone({**twice, "partial_rotary_factor": share}, "own")
+        every = [one for one in found(files) if "partial_rotary_factor is" in one.text]
+        assert [bool(one.values) for one in every] == [known] * len(every)
+
+
 def test_a_scaling_that_stops_pairs_has_an_effect() -> None:
     """By such a factor, the slow ones of 8 pairs have a frequency of 0, and are left out."""
     stopping = {

@@ -88,7 +88,10 @@ def test_atlas_json_has_the_documented_shape() -> None:
     layer = Layer(
         "decoder", "decoder", 0, "sliding attention", ("sliding",), 7, 0, ("decoder-learned",)
     )
-    found = LintFinding("two-places", "warning", "It is given twice.")
+    values = {"followed": ""}
+    found = LintFinding(
+        "two-places", "warning", "It is given twice.", ("rope_theta",), values=values
+    )
     checkpoint = replace(
         checkpoint,
         unresolved=("the weights were not read",),
@@ -142,7 +145,8 @@ def test_atlas_json_has_the_documented_shape() -> None:
     head["address"] = "https://example.org/atlas/"
     open_ends = {
         "unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers,
-        "lint": [{"rule": "two-places", "level": "warning", "text": "It is given twice."}],
+        "lint": [{"rule": "two-places", "level": "warning", "text": "It is given twice.",
+                  "keys": ["rope_theta"], "readers": [], "values": {"followed": ""}}],
         "limits": [{"file": "a.json", "key": "n", "length": None, "text": "no limit by n"}],
         "use": None, "no_use": None, "copy": None,
     }  # fmt: skip
