@@ -90,7 +90,9 @@ def _keys(rule: Rule, values: Json, config: ModelConfig) -> tuple[str, ...]:
     placed = [_placed(name, every) for name in given or rule.about]
     found = list(filter(None, placed))[: len(given) or 1]
     own = config.keys_of_file
-    return tuple(found if own is None else (key for path in found for key in own.get(path, ())))
+    if own is None:
+        return tuple(found)
+    return tuple(key for path in found for key in own.get(path, {}))
 
 
 def _placed(name: str, every: Sequence[str]) -> str:
