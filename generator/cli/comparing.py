@@ -46,7 +46,7 @@ def compare(
             "--draft",
             help=(
                 "B is a draft model of A for speculative decoding: its context has to be as long,"
-                " and its rotation that of A if it reads A's hidden states."
+                " its vocabulary that of A, and as wide what it reads of A's hidden states."
             ),
         ),
     ] = False,

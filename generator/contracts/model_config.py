@@ -46,7 +46,8 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
 )
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_size")
 # Config of the text model in a multimodal model.
-TEXT = ("text_config", "language_config", "llm_config", "thinker_config")
+TEXT = ("text_config", "language_config", "llm_config", "thinker_config",
+        "transformer_layer_config")  # fmt: skip
 ROPE = ("rope_parameters", "rope_scaling")
 # Size of a part of each head for rotation alone, in latent attention (arXiv 2405.04434).
 ROTATED_PART = "qk_rope_head_dim"

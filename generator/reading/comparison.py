@@ -215,11 +215,11 @@ def of_lengths(sides: Sides) -> Iterator[Difference]:
     """The difference of contexts that both give."""
     a, b = (side.context for side in sides)
     if a and b and a != b:
-        keys = [_keys_of(side.files.config, "n_positions") for side in sides]
+        keys = [keys_of(side.files.config, "n_positions") for side in sides]
         yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys))
 
 
-def _keys_of(config: ModelConfig, name: Size) -> str:
+def keys_of(config: ModelConfig, name: Size) -> str:
     """The keys of the file that a size is from."""
     path = dotted(config.path_of(name))
     keys = list((config.keys_of_file or {}).get(path, [path]))
@@ -328,11 +328,11 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     one, other = (each.form.frequencies for each in (a, b))
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
-    shown = {"a": _rotation(a, differing), "b": _rotation(b, differing)}
+    shown = {"a": rotation_in_words(a, differing), "b": rotation_in_words(b, differing)}
     return {**shown, "step": step, "half_turn": half}
 
 
-def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:
+def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:
     """A rotation in words, with the origins of these of its parameters."""
     record = encoding.record
     known = [name for name in names if name in record.origins]
@@ -367,7 +367,7 @@ def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     return {
         "has": has.name,
         "lacks": lacks.name,
-        "text": _rotation(has.rotations[key]),
+        "text": rotation_in_words(has.rotations[key]),
         "open": " ".join(lacks.asked),
     }
 

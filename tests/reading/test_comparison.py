@@ -282,23 +282,66 @@ HEAD: Settings = {
 }  # fmt: skip
 
 
+def of_draft(target: Settings, draft: Settings) -> Comparison:
+    return drafted(Side.of("A", config(target)), Side.of("B", config(draft)))
+
+
 @pytest.mark.parametrize(
     ("target", "draft", "kinds"),
     [
         (LLAMA, {**LLAMA, "num_hidden_layers": 2, "rope_theta": 1e4}, []),  # A model of its own.
-        (LLAMA, {**HEAD, "max_position_embeddings": 512}, []),
+        (LLAMA, {**LLAMA, "hidden_size": 32, "vocab_size": 50_000}, ["vocabulary"]),
+        (LLAMA, {**HEAD, "max_position_embeddings": 512, "rope_theta": 1e4}, []),
         (LLAMA, HEAD, ["context"]),
-        ({**LLAMA, "rope_scaling": YARN}, HEAD, ["context", "rotation"]),
-        (BERT, {**HEAD, "max_position_embeddings": 512}, ["rotation_alone"]),
+        ({**LLAMA, "rope_scaling": YARN}, {**HEAD, "max_position_embeddings": 512}, []),
+        (BERT, {**HEAD, "hidden_size": 8}, []),
+        (BERT, HEAD, ["width"]),
+        (BERT, {**HEAD, "target_hidden_size": 8}, []),
+        ({**LLAMA, "vocab_size": 32_000}, HEAD, ["context", "vocabulary"]),
     ],
 )
-def test_a_draft_reaches_as_far_as_its_target_and_a_head_turns_with_it(
+def test_a_draft_reaches_as_far_as_its_target_and_has_its_sizes(
     target: Settings, draft: Settings, kinds: list[str]
 ) -> None:
-    found = drafted(Side.of("A", config(target)), Side.of("B", config(draft)))
+    found = of_draft(target, draft)
     assert [one.kind for one in found.differences] == kinds
     assert found.verdict == ("different" if kinds else "equal")
     assert ("reads hidden states" in found.notes[0]) == ("draft_vocab_size" in draft)
+
+
+def test_a_padded_vocabulary_of_a_draft_is_a_note() -> None:
+    """Qwen 2.5 with 7B and 0.5B parameters."""
+    found = of_draft({**LLAMA, "vocab_size": 152_064}, {**LLAMA, "vocab_size": 151_936})
+    assert found.verdict == "equal"
+    assert "152,064 tokens in A" in found.notes[1]
+    assert "vLLM with as many alone" in found.notes[1]
+
+
+def test_rotations_of_a_draft_and_its_target_are_given_and_not_compared() -> None:
+    """A published head of Kimi K2: base 1,000,000 without scaling beside 50,000 with YaRN."""
+    target = {**LLAMA, "rope_theta": 5e4, "rope_scaling": YARN}
+    for draft in ({**HEAD, "max_position_embeddings": 256, "rope_scaling": None}, LLAMA):
+        found = of_draft(target, draft)
+        assert (found.verdict, len(found.notes)) == ("equal", 2)
+        assert "A has base 50,000, 16 of 16 components, yarn scaling" in found.notes[1]
+        assert "B has base 1,000,000, 16 of 16" in found.notes[1]
+    assert len(of_draft(LLAMA, LLAMA).notes) == 1
+
+
+def test_what_a_head_has_lost_of_the_rotation_of_its_target_is_a_note() -> None:
+    scaled = {**LLAMA, "rope_scaling": LLAMA_3}
+    layer = {**LLAMA, "num_hidden_layers": 1, "rope_scaling": None}
+    speculator = {"speculators_model_type": "eagle3", "transformer_layer_config": layer}
+    found = of_draft(scaled, speculator)
+    assert found.verdict == "equal"
+    assert found.notes[2].startswith(
+        "A and B have the same base, A has llama3 scaling, and B has none"
+        " (transformer_layer_config.rope_scaling is null)"
+    )
+    bare = {key: value for key, value in HEAD.items() if key != "rope_theta"}
+    found = of_draft(LLAMA, {**bare, "max_position_embeddings": 256})
+    assert found.verdict == "equal"
+    assert found.notes[2].startswith("The base is 1,000,000 in A and, as no key of B gives it, 10,")
 
 
 def test_a_draft_without_a_context_cannot_be_compared() -> None:
