@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.planned import PartlyReadFiles
+from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.pair_order import pair_order
+from generator.checkpoints.model.pair_order import pair_order, types_not_read
 from generator.checkpoints.model.stored_rotation import stored_rotation
 from generator.contracts import (
     Comparison,
@@ -32,6 +34,7 @@ from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.encodings.rotations import yarn_magnitude
+from generator.errors import NotNumbersError
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
 from generator.reading.evidence import evidence, look_closely
@@ -69,7 +72,13 @@ class Side:
     @classmethod
     def of(cls, name: str, files: Files) -> "Side":
         """The side of a checkpoint. errors: RowError"""
-        found = look_closely(files)
+        try:
+            found = look_closely(files)
+        except NotNumbersError:
+            if not isinstance(files, FolderFiles):
+                raise
+            files = PartlyReadFiles(files)
+            found = look_closely(files)
         layers: dict[str, list[Layer]] = {}
         for layer in layer_map(files, found.all, is_complete=found.is_complete):
             layers.setdefault(layer.part, []).append(layer)
@@ -168,7 +177,7 @@ def compared(one: Side, other: Side) -> Comparison:
         if not encoding.form.tells_position
     )
     rounded = (note for pair in pairs for note in _rounded(pair))
-    notes = (*_alone(sides), *rounded, *beside_position)
+    notes = (*_alone(sides), *rounded, *beside_position, *_not_weighed(sides))
     without = {
         _numbers_unread(side, encoding): scheme_of(encoding).title
         for side, of_side in zip(sides, beside, strict=True)
@@ -532,6 +541,13 @@ def _without_numbers(
     for key, encoding in of_side.items():
         if not _has_numbers(encoding) and all(key in each for each in beside):
             yield encoding
+
+
+def _not_weighed(sides: Sides) -> Iterator[str]:
+    """That the weights of one do not tell the order of its pairs, because of their type."""
+    for side in sides:
+        if side.rotations and (types := types_not_read(side.files)):
+            yield WORDING("not_weighed", side=side.name, types=types)
 
 
 def _numbers_unread(side: Side, encoding: Encoding[Form]) -> str:

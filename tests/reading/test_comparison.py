@@ -18,8 +18,10 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
+from generator.errors import RowError
 from generator.pipeline.drafts import drafted
 from generator.reading.comparison import Side, compared
+from generator.reading.find import look
 from generator.site.pictures.badges import not_compared
 from tests.gguf_files import write
 
@@ -208,6 +210,33 @@ def test_a_quantised_table_is_equal_within_a_step(tmp_path: Path, kind: Kind) ->
     found = between(one, other)
     assert (found.verdict, found.differences) == ("equal", ())
     assert any("rounding" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.int8, torch.uint8])
+def test_weights_that_are_no_numbers_are_not_weighed_and_all_else_is_compared(
+    tmp_path: Path, dtype: torch.dtype
+) -> None:
+    names = [f"model.layers.0.self_attn.{part}.weight" for part in ("q_proj", "k_proj")]
+    one = weights(tmp_path / "one", LLAMA, {name: torch.zeros(64, 64) for name in names})
+    tensors = {name: torch.zeros(64, 64).to(dtype) for name in names}
+    for base, verdict in ((1e6, "equal"), (1e4, "different")):
+        settings = {**LLAMA, "rope_theta": base}
+        found = between(one, weights(tmp_path / str(base), settings, tensors))
+        assert found.verdict == verdict
+        [note] = found.notes
+        assert note.startswith("Queries and keys of B are stored as ")
+
+
+def test_a_table_that_is_no_numbers_is_one_without_numbers(tmp_path: Path) -> None:
+    one = weights(tmp_path / "one", BERT, {NAME: TABLE})
+    packed = weights(tmp_path / "packed", BERT, {NAME: TABLE.to(torch.int8)})
+    found = between(one, packed)
+    assert found.verdict == "equal as far as both files tell"
+    assert found.untold == ("B has no numbers for Learned table (encoder).",)
+    shorter = weights(tmp_path / "shorter", BERT, {NAME: TABLE[:16].to(torch.int8)})
+    assert [each.kind for each in between(one, shorter).differences] == ["context"]
+    with pytest.raises(RowError, match="dtype I8"):
+        look(packed)
 
 
 def test_one_changed_row_and_a_shifted_table_are_named(tmp_path: Path) -> None:

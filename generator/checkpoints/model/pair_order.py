@@ -11,6 +11,7 @@ from generator.checkpoints.model.tensor_names import in_order, words
 from generator.contracts import Encoding, Files, Json, ModelConfig
 from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Form, Rotation
+from generator.errors import NotNumbersError, RowError
 from generator.numerics.paired_components import Votes, sign_test, votes_for_halves
 
 PairOrder = Literal["adjacent", "halves"]
@@ -48,7 +49,7 @@ def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None
     """
     forms = [one.form for one in encodings if one.modality == "text"]
     sizes = {(one.head_dim, one.rotary_dim) for one in forms if isinstance(one, Rotation)}
-    layers = projections(files) if len(sizes) == 1 else {}
+    layers = projections(files) if len(sizes) == 1 and not types_not_read(files) else {}
     counts = [_votes(files, *layer, *size) for layer in layers.items() for size in sizes]
     votes, total = (sum(each[index] for each in counts) for index in (0, 1))
     order = "halves" if 2 * votes > total else "adjacent"
@@ -65,6 +66,20 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
     weighed, said = by_weights(files, encodings), next(stated_orders(files.config), (None,))[-1]
     order = weighed["order"] if weighed else said
     return order, said not in (None, order)
+
+
+def types_not_read(files: Files) -> tuple[str, ...]:
+    """The types of these projections that cannot be read as numbers, such as F8_E4M3."""
+    found = {}
+    for pair in projections(files).items():
+        for name in pair:
+            try:
+                files.rows(name, [0])
+            except NotNumbersError:
+                found[files.tensors[name].dtype] = None
+            except RowError:  # For those that are no matrices of whole heads.
+                continue
+    return tuple(found)
 
 
 def projections(files: Files) -> Mapping[str, str]:
