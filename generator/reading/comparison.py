@@ -12,10 +12,17 @@ import numpy as np
 
 from generator.checkpoints.files.planned import PartlyReadFiles
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.pair_order import pair_order, types_not_read
+from generator.checkpoints.model.pair_order import (
+    Stated,
+    by_weights,
+    pair_order,
+    stated_orders,
+    types_not_read,
+)
 from generator.checkpoints.model.stored_rotation import stored_rotation
 from generator.contracts import (
     Comparison,
@@ -472,14 +479,10 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     factors = [_magnitude(side) for side in sides]
     if not math.isclose(*factors, rel_tol=CLOSE):
         yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
-    for name in PAIR_ORDER:
-        given = [
-            next((flag for each in side.files.config.nested()
-                  if (flag := each.flag(name)) is not None), None)
-            for side in sides
-        ]  # fmt: skip
-        if None not in given and given[0] != given[1]:
-            yield Difference("pair_order", "", WORDING("pair_order", key=name, a=given[0]))
+    said = _said_orders(sides)
+    if None not in said.values() and len({one[-1] for one in said.values() if one}) > 1:
+        if not all(by_weights(side.files, side.found.all) for side in sides):
+            yield Difference("pair_order", "", WORDING("pair_order", **said))
     orders = [pair_order(side.files, side.found.all) for side in sides]
     for side, (order, is_contradicted), (_, other) in zip(sides, orders, orders[::-1], strict=True):
         if is_contradicted and not other:
@@ -494,6 +497,20 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         a, b = ([str(size) for size in each] for each in sections if each is not None)
         text = WORDING("sections", key=SECTIONS, a=a, b=b)
         yield Difference("sections", "", text)
+
+
+def _said_orders(sides: Sides) -> dict[str, Stated | None]:
+    """The orders of pairs by keys, or by the code of the family of a side without one; none unless
+    a side has one, and where a format has an order of its own.
+    """
+    said = {
+        name: next(stated_orders(side.files.config), None)
+        for name, side in zip("ab", sides, strict=True)
+        if side.rotations
+    }
+    ways = {one and one[0] for one in said.values()}
+    is_keyed = len(said) == len(sides) and "key" in ways and ways <= {"key", "family", None}
+    return said if is_keyed and all(side.files.config.source == CONFIG for side in sides) else {}
 
 
 def _magnitude(side: Side) -> float:
@@ -517,6 +534,8 @@ def _untold(
                 yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
             yield WORDING("stored_otherwise", side=side.name, tensor=tensor)
+        if (said := _said_orders(sides)) and said[side.name.lower()] is None:
+            yield WORDING("order_untold", side=side.name)
         if not side.layers:
             yield WORDING("no_layers", side=side.name, family=side.files.config.family)
 

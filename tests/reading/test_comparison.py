@@ -120,6 +120,43 @@ def test_each_setting_that_is_broken_is_named(
     assert text in found.differences[0].text
 
 
+LATENT: Settings = {
+    "model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 4,
+    "num_hidden_layers": 2, "vocab_size": 100, "max_position_embeddings": 256,
+    "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8, "kv_lora_rank": 8,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "one", "other", "text"),
+    [
+        ({"model_type": "olmo2"}, {}, {"rope_traditional": True},
+         "half a head apart in A (without a key, as in the code of olmo2) and adjacent in B (by"
+         " rope_traditional)"),
+        ({"model_type": "olmo2"}, {"rope_traditional": False}, {}, ""),
+        (LATENT, {"rope_interleave": True}, {"is_neox_style": True},
+         "adjacent in A (by rope_interleave) and half a head apart in B (by is_neox_style)"),
+        (LATENT, {"rope_interleave": True}, {"is_neox_style": False}, ""),
+        (LATENT, {"rope_interleave": False}, {},
+         "adjacent in B (without a key, as in the code of deepseek_v3)"),
+        (LATENT, {"rope_interleave": True}, {}, ""),
+    ],
+)  # fmt: skip
+def test_an_order_of_pairs_without_a_key_is_that_of_the_code(
+    settings: Settings, one: Settings, other: Settings, text: str
+) -> None:
+    found = between(config({**LLAMA, **settings, **one}), config({**LLAMA, **settings, **other}))
+    assert found.verdict == ("different" if text else "equal")
+    assert all(text in each.text for each in found.differences)
+
+
+def test_an_order_of_pairs_that_one_side_alone_tells_is_untold() -> None:
+    cohere = {**LLAMA, "model_type": "cohere"}  # Its code turns neighbours in its own way.
+    found = between(config({**cohere, "rope_traditional": True}), config(cohere))
+    assert found.verdict == "equal as far as both files tell"
+    assert found.untold[0].startswith("Nothing in B tells which components")
+
+
 def test_a_gguf_without_the_number_of_rotated_components_rotates_all(tmp_path: Path) -> None:
     """As llama-model.cpp reads it, though a GLM-4 of transformers rotates half."""
     settings = {**LLAMA, "model_type": "glm4", "head_dim": 16, "partial_rotary_factor": 0.5}
