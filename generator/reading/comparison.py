@@ -16,6 +16,7 @@ from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.open_questions import rejections
 from generator.checkpoints.model.pair_order import (
     Stated,
     by_weights,
@@ -90,7 +91,7 @@ class Side:
         for layer in layer_map(files, found.all, is_complete=found.is_complete):
             layers.setdefault(layer.part, []).append(layer)
         asked = [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
-        asked += parts_not_understood(files)
+        asked += [*parts_not_understood(files), *rejections(files)]
         return cls(name, files, found, {one.key: one for one in found.all}, layers, tuple(asked))
 
     @property
@@ -325,13 +326,27 @@ def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]
 
 
 def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
-    """Beyond which position the ratios of longer texts hold in each, and the ends of these."""
-    return {
+    """Beyond which position the ratios of longer texts hold in each, the ends of these, and where
+    they part most.
+    """
+    forms = _longer_forms(keys, sides)
+    ends = {
         name: {"beyond": form.short, "ends": (min(form.long_factors), max(form.long_factors))}
         if form.long_factors
         else None
-        for name, form in zip("ab", _longer_forms(keys, sides), strict=True)
+        for name, form in zip("ab", forms, strict=True)
     }
+    return {**ends, "most": _most_apart(*(form.long_factors for form in forms))}
+
+
+def _most_apart(one: Sequence[float], other: Sequence[float]) -> Json | None:
+    """Where two lists of positive numbers part most, and the numbers there; None where they have no
+    place in common, or are equal up to rounding.
+    """
+    if len(one) != len(other) or np.allclose(one, other, rtol=CLOSE, atol=0.0):
+        return None
+    place = int(np.abs(np.log(np.divide(one, other))).argmax())
+    return {"place": place, "a": one[place], "b": other[place]}
 
 
 def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -345,7 +360,22 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
     shown = {"a": rotation_in_words(a, differing), "b": rotation_in_words(b, differing)}
-    return {**shown, "step": step, "half_turn": half}
+    scalings = [each.get("scaling") or {} for each in both]
+    return {**shown, "step": step, "half_turn": half, "settings": _settings_apart(*scalings)}
+
+
+def _settings_apart(one: Json, other: Json) -> list[Json]:
+    """Settings of two scalings of one kind that differ, of lists the place where they do most."""
+    if one.get("rope_type") != other.get("rope_type"):
+        return []
+    found = []
+    for name in sorted(one.keys() | other.keys()):
+        a, b = one.get(name), other.get(name)
+        if isinstance(a, list) and isinstance(b, list) and (most := _most_apart(a, b)):
+            found.append({"name": f"{name}[{most['place']}]", "a": most["a"], "b": most["b"]})
+        elif a != b and all(isinstance(each, int | float | None) for each in (a, b)):
+            found.append({"name": name, "a": a, "b": b})
+    return found
 
 
 def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:

@@ -42,6 +42,7 @@ IRRELEVANT = frozenset(
 # OpenELM (rope_freq_constant).
 ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
+FLOAT = "__float__"
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
@@ -137,7 +138,8 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
     family = readable.text("model_type")
     if family is None or not is_known(family):
         return None, "", ()
-    settings = json.loads(json.dumps(given(readable.settings), sort_keys=True, default=str))
+    written = json.dumps(given(readable.settings), sort_keys=True, default=str)
+    settings = json.loads(written, object_hook=_with_floats)
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers", ()
     refused, mended = "", list[str]()
@@ -158,6 +160,11 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
             settings = dict(keys.with_value(settings, path, value))
             mended.append(keys.dotted(path))
     return None, refused, ()
+
+
+def _with_floats(section: dict[str, Any]) -> Any:
+    """A section, or the float that transformers 5 writes as one: {"__float__": "Infinity"}."""
+    return float(section[FLOAT]) if section.keys() == {FLOAT} else section
 
 
 def _of_its_type(settings: Json, refusal: str) -> tuple[keys.Path, Any]:
