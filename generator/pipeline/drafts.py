@@ -7,16 +7,9 @@ from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import dotted, leaves
 from generator.contracts import Comparison, Difference, ModelConfig, Size, Verdict
 from generator.contracts.model_config import ROPE
-from generator.reading.comparison import (
-    WORDING,
-    Side,
-    Sides,
-    keys_of,
-    of_lengths,
-    rotation_in_words,
-    sides_of,
-)
+from generator.reading.comparison import WORDING, keys_of, of_lengths, rotation_in_words
 from generator.reading.plan import Task
+from generator.reading.sides import Side, Sides, sides_of
 
 # Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
 OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)

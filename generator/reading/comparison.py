@@ -5,18 +5,14 @@ spelt there.
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.planned import PartlyReadFiles
-from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
-from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.open_questions import rejections
 from generator.checkpoints.model.pair_order import (
     Stated,
     by_weights,
@@ -29,30 +25,27 @@ from generator.contracts import (
     Comparison,
     Difference,
     Encoding,
-    Files,
     Json,
     Layer,
     ModelConfig,
     Size,
     Verdict,
-    usable_length,
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
-from generator.encodings import Form, NoEncoding, Rotation
+from generator.encodings import Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
-from generator.errors import NotNumbersError
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
-from generator.reading.evidence import evidence, look_closely
-from generator.reading.find import Found, all_schemes, scheme_of
-from generator.reading.plan import Task, opened
-from generator.reading.questions import parts_not_understood, unread_keys
+from generator.reading.evidence import evidence
+from generator.reading.find import scheme_of
+from generator.reading.plan import Task
+from generator.reading.questions import unread_keys
+from generator.reading.sides import Key, Side, Sides, sides_of
 from generator.text import times
 
 WORDING = Wording("wording/comparison.jinja")
-Key = tuple[str, str]
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
@@ -62,86 +55,12 @@ SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of the two.
-
-    encodings: by key; layers: by part; asked: on encodings that its settings ask for, and parts,
-        that are not understood, a sentence each
-    """
-
-    name: str
-    files: Files
-    found: Found
-    encodings: Mapping[str, Encoding[Form]]
-    layers: Mapping[str, list[Layer]]
-    asked: tuple[str, ...]
-
-    @classmethod
-    def of(cls, name: str, files: Files) -> "Side":
-        """The side of a checkpoint. errors: RowError"""
-        try:
-            found = look_closely(files)
-        except NotNumbersError:
-            if not isinstance(files, FolderFiles):
-                raise
-            files = PartlyReadFiles(files)
-            found = look_closely(files)
-        layers: dict[str, list[Layer]] = {}
-        for layer in layer_map(files, found.all, is_complete=found.is_complete):
-            layers.setdefault(layer.part, []).append(layer)
-        asked = [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
-        asked += [*parts_not_understood(files), *rejections(files)]
-        return cls(name, files, found, {one.key: one for one in found.all}, layers, tuple(asked))
-
-    @property
-    def rotations(self) -> dict[str, Encoding[Rotation]]:
-        """Its rotations, by key."""
-        found: dict[str, Any] = {
-            key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
-        }
-        return found
-
-    @property
-    def context(self) -> int | None:
-        """Positions that a text may have; None where its settings do not give them."""
-        return usable_length(self.files.config.size("n_positions"), self.encodings.values())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it may have more encodings than were found."""
-        return bool(self.asked) or not self.found.is_complete
-
-    def beside(self, parts: Sequence[str]) -> dict[Key, Encoding[Form]]:
-        """Encodings by part and scheme, without the rotations in layers of ``parts``."""
-        in_layers = {
-            key for part in parts for layer in self.layers[part] for key in layer.encodings or ()
-        }
-        return {
-            (one.part, one.scheme): one
-            for key, one in self.encodings.items()
-            if not isinstance(one.form, NoEncoding)
-            and not (isinstance(one.form, Rotation) and key in in_layers)
-        }
-
-
-Sides = tuple[Side, Side]
-
-
 def compare(one: Task, other: Task) -> Comparison:
     """The checkpoints of two tasks.
 
     errors: RowError, NotReachedError
     """
     return compared(*sides_of(one, other))
-
-
-def sides_of(one: Task, other: Task) -> "Sides":
-    """The sides of two tasks. errors: RowError, NotReachedError"""
-    for task in (one, other):
-        if task.problem is not None:
-            raise task.problem
-    return Side.of("A", opened(one)), Side.of("B", opened(other))
 
 
 def compared(one: Side, other: Side) -> Comparison:
@@ -510,9 +429,9 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     if not math.isclose(*factors, rel_tol=CLOSE):
         yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
     said = _said_orders(sides)
-    if None not in said.values() and len({one[-1] for one in said.values() if one}) > 1:
-        if not all(by_weights(side.files, side.found.all) for side in sides):
-            yield Difference("pair_order", "", WORDING("pair_order", **said))
+    is_said = None not in said.values() and len({one[-1] for one in said.values() if one}) > 1
+    if is_said and not all(by_weights(side.files, side.found.all) for side in sides):
+        yield Difference("pair_order", "", WORDING("pair_order", **said))
     orders = [pair_order(side.files, side.found.all) for side in sides]
     for side, (order, is_contradicted), (_, other) in zip(sides, orders, orders[::-1], strict=True):
         if is_contradicted and not other:

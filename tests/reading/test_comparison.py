@@ -20,8 +20,9 @@ from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.pipeline.drafts import drafted
-from generator.reading.comparison import Side, compared
+from generator.reading.comparison import compared
 from generator.reading.find import look
+from generator.reading.sides import Side, comparable
 from generator.site.pictures.badges import not_compared
 from tests.gguf_files import write
 
@@ -66,7 +67,7 @@ def weights(folder: Path, settings: Mapping[str, Any], tensors: Mapping[str, Any
 
 
 def between(one: Files, other: Files) -> Comparison:
-    return compared(Side.of("A", one), Side.of("B", other))
+    return compared(comparable("A", one), comparable("B", other))
 
 
 CONVERTED: list[tuple[Settings, str, Settings]] = [
