@@ -43,6 +43,7 @@ from generator.reading.find import scheme_of
 from generator.reading.plan import Task
 from generator.reading.questions import unread_keys
 from generator.reading.sides import Key, Side, Sides, sides_of
+from generator.reading.taken import is_read, ours_of, taken
 from generator.text import times
 
 WORDING = Wording("wording/comparison.jinja")
@@ -51,6 +52,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
+FILLED = ("base", "scaling")  # of these, those that a config class has for its family
 SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
 
@@ -104,7 +106,9 @@ def compared(one: Side, other: Side) -> Comparison:
         if not encoding.form.tells_position
     )
     rounded = (note for pair in pairs for note in _rounded(pair))
-    notes = (*_alone(sides), *rounded, *beside_position, *_not_weighed(sides))
+    notes = (
+        *_alone(sides), *rounded, *beside_position, *_not_weighed(sides), *_by_default(sides)
+    )  # fmt: skip
     without = {
         _numbers_unread(side, encoding): scheme_of(encoding).title
         for side, of_side in zip(sides, beside, strict=True)
@@ -516,6 +520,46 @@ def _not_weighed(sides: Sides) -> Iterator[str]:
     for side in sides:
         if side.rotations and (types := types_not_read(side.files)):
             yield WORDING("not_weighed", side=side.name, types=types)
+
+
+def _by_default(sides: Sides) -> Iterator[str]:
+    """What a config class fills in on one side where the other has keys, and what programs without
+    that class take there.
+    """
+    for side, other in (sides, sides[::-1]):
+        if not is_read(side.files.config):
+            continue
+        named = _with_keys_for(other)
+        filled = [
+            (name, one)
+            for one in side.rotations.values()
+            if one.is_of_words
+            for name in FILLED
+            if name in named and (origin := one.record.origins.get(name)) and not origin.keys
+        ]
+        if filled:
+            every = taken(side.files.config.settings, side.files.where)
+            ours = ours_of(every)
+            others = {
+                each.reader.name: each.words
+                for each in every
+                if each.is_known and (each.refused or not each.turns_as(ours))
+            }
+            names = list(dict.fromkeys(name for name, _ in filled))
+            told = {"side": side.name, "names": names, "words": ours.words}
+            if others:
+                yield WORDING("by_default", **told, others=others)
+
+
+def _with_keys_for(side: Side) -> set[str]:
+    """Parameters of its rotations that keys give."""
+    return {
+        name
+        for one in side.rotations.values()
+        if one.is_of_words
+        for name, origin in one.record.origins.items()
+        if origin.keys
+    }
 
 
 def _numbers_unread(side: Side, encoding: Encoding[Form]) -> str:

@@ -357,6 +357,24 @@ def test_unread_keys_are_listed_and_decide_nothing() -> None:
     assert (found.verdict, found.unread) == ("equal", (("rope_of_nobody: 3",), ()))
 
 
+APERTUS: Settings = {**LLAMA, "model_type": "apertus", "rope_theta": 1.2e7, "rope_scaling": LLAMA_3}
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [({"rope_scaling"}, "mlx-lm takes base 12,000,000, 16 of 16 components."),
+     ({"rope_scaling", "rope_theta"}, "mlx-lm refuses the file.")],
+)  # fmt: skip
+def test_what_a_class_fills_in_is_told_with_what_others_take(lost: set[str], told: str) -> None:
+    copy = {name: value for name, value in APERTUS.items() if name not in lost}
+    found = between(config(APERTUS), config(copy))
+    [note] = found.notes
+    assert found.verdict == "equal"
+    assert note.startswith("The base and scaling of B follow from none of its keys: transformers 5")
+    assert note.endswith(told)
+    assert not between(config(copy), config(copy)).notes
+
+
 HEAD: Settings = {
     **LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
     "draft_vocab_size": 50, "max_position_embeddings": 128,
