@@ -42,7 +42,7 @@ IRRELEVANT = frozenset(
 # OpenELM (rope_freq_constant).
 ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
-FLOAT = "__float__"
+FLOAT, FLOATS = "__float__", ("Infinity", "-Infinity", "NaN")
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
@@ -123,12 +123,20 @@ def given(settings: Json) -> dict[str, Any]:
     has_sizes = any(name in around for name in SIZES["n_layers"])
     found = {}
     for name in settings.keys() - IRRELEVANT:
-        value = settings[name]
+        value = _with_floats(settings[name])
         if isinstance(value, Mapping):
             is_bare = has_sizes and name in TEXT and set(value) == {"model_type"}
             value = given({**around, **value} if is_bare else value)
         found[name] = value
     return found
+
+
+def _with_floats(value: Any) -> Any:
+    """A value with floats where transformers 5 has {"__float__": "Infinity"}."""
+    if isinstance(value, list):
+        return [_with_floats(one) for one in value]
+    is_float = isinstance(value, Mapping) and value.keys() == {FLOAT}
+    return float(value[FLOAT]) if is_float and value[FLOAT] in FLOATS else value
 
 
 def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]:
@@ -138,8 +146,7 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
     family = readable.text("model_type")
     if family is None or not is_known(family):
         return None, "", ()
-    written = json.dumps(given(readable.settings), sort_keys=True, default=str)
-    settings = json.loads(written, object_hook=_with_floats)
+    settings = json.loads(json.dumps(given(readable.settings), sort_keys=True, default=str))
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers", ()
     refused, mended = "", list[str]()
@@ -160,11 +167,6 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
             settings = dict(keys.with_value(settings, path, value))
             mended.append(keys.dotted(path))
     return None, refused, ()
-
-
-def _with_floats(section: dict[str, Any]) -> Any:
-    """A section, or the float that transformers 5 writes as one: {"__float__": "Infinity"}."""
-    return float(section[FLOAT]) if section.keys() == {FLOAT} else section
 
 
 def _of_its_type(settings: Json, refusal: str) -> tuple[keys.Path, Any]:
