@@ -12,8 +12,11 @@ from generator.reading.plan import Task
 from generator.reading.sides import Side, Sides, sides_of
 
 # Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
-OF_HEADS = re.compile(r"eagle|dflash|speculator", re.IGNORECASE)
-KEYS_OF_HEADS = ("draft_vocab_size", "eagle_config", "speculators_model_type")
+OF_HEADS = re.compile(r"eagle|dflash|speculator|draftmodel", re.IGNORECASE)
+KEYS_OF_HEADS = (
+    "draft_vocab_size", "eagle_config", "dflash_config", "speculators_model_type",
+    "num_target_layers", "target_layer_ids", "target_hidden_size",
+)  # fmt: skip
 # The width of these hidden states, where it is not that of the draft.
 OF_TARGET = "target_hidden_size"
 # Vocabularies are padded to multiples of 128 on each of 8 devices (make_vocab_size_divisible_by of
