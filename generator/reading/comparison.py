@@ -291,7 +291,7 @@ def _settings_apart(one: Json, other: Json) -> list[Json]:
     """Settings of two scalings of one kind that differ, of lists the place where they do most."""
     if one.get("rope_type") != other.get("rope_type"):
         return []
-    found = []
+    found: list[Json] = []
     for name in sorted(one.keys() | other.keys()):
         a, b = one.get(name), other.get(name)
         if isinstance(a, list) and isinstance(b, list) and (most := _most_apart(a, b)):
