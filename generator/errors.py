@@ -27,6 +27,10 @@ class RowError(AtlasError):
     """A checkpoint that cannot be read; the build goes on with the others."""
 
 
+class NotNumbersError(RowError):
+    """A tensor whose type cannot be read as numbers, of a checkpoint that can be read otherwise."""
+
+
 class NotReachedError(AtlasError):
     """A checkpoint whose source could not be reached."""
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from generator.contracts import Comparison
 
 with deferred():
+    from generator.checkpoints.files import weights
     from generator.pipeline import drafts, local_pool
     from generator.reading import comparison, named, plan
 
@@ -46,9 +48,12 @@ def compare(
             "--draft",
             help=(
                 "B is a draft model of A for speculative decoding: its context has to be as long,"
-                " and its rotation that of A if it reads A's hidden states."
+                " its vocabulary that of A, and as wide what it reads of A's hidden states."
             ),
         ),
+    ] = False,
+    pickle: Annotated[
+        bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
@@ -58,7 +63,7 @@ def compare(
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
     """
     try:
-        pairs = _pairs([one, other])
+        pairs = _pairs([one, other], pickle)
         every = {
             part: _compared(pair, drafts.compare if draft else comparison.compare)
             for part, pair in pairs.items()
@@ -77,12 +82,15 @@ def compare(
     raise typer.Exit(max(CODES.get(found.verdict, REFUSED) for found in every.values()))
 
 
-def _pairs(names: Sequence[str]) -> "dict[str, list[plan.Task]]":
+def _pairs(names: Sequence[str], pickle: bool) -> "dict[str, list[plan.Task]]":
     """What is compared, by the name of the part of a pipeline of diffusers, "" without parts.
 
     errors: AtlasError, where two pipelines have other parts too
     """
-    sides = [named.tasks_of(named.checkpoint_at(name)) for name in names]
+    sides = [
+        named.tasks_of(named.checkpoint_at(name, pickle and _may_be_pickled(name)))
+        for name in names
+    ]
     if max(map(len, sides)) == 1:
         return {"": [side[0] for side in sides]}
     one, other = ({task.checkpoint.id.rpartition("/")[2]: task for task in side} for side in sides)
@@ -92,6 +100,14 @@ def _pairs(names: Sequence[str]) -> "dict[str, list[plan.Task]]":
             " diffusers with the same parts, or the folders of two parts"
         )
     return {part: [task, other[part]] for part, task in one.items()}
+
+
+def _may_be_pickled(name: str) -> bool:
+    """Whether weights may be there; a folder without any is compared by its settings."""
+    place = Path(name)
+    return not place.is_dir() or any(
+        path.name.endswith(weights.suffixes()) for path in place.iterdir()
+    )
 
 
 def _compared(tasks: "Sequence[plan.Task]", function: "Callable[..., Comparison]") -> "Comparison":

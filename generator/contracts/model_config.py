@@ -46,12 +46,16 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
 )
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_size")
 # Config of the text model in a multimodal model.
-TEXT = ("text_config", "language_config", "llm_config", "thinker_config")
+TEXT = ("text_config", "language_config", "llm_config", "thinker_config",
+        "transformer_layer_config")  # fmt: skip
 ROPE = ("rope_parameters", "rope_scaling")
 # Size of a part of each head for rotation alone, in latent attention (arXiv 2405.04434).
 ROTATED_PART = "qk_rope_head_dim"
-# Settings with the value for rotation pairs of adjacent components: of transformers, and of MLX.
-PAIR_ORDER = ("rope_interleave", "rope_traditional")
+# Settings with their value for rotation pairs of adjacent components: of transformers, of MLX, and
+# of drafts of vLLM.
+PAIR_ORDER: Mapping[str, bool] = MappingProxyType(
+    {"rope_interleave": True, "rope_traditional": True, "is_neox_style": False}
+)
 UNKNOWN = "unknown"  # The family of a config without a model type.
 # Levels of nested configs: a language model may contain a vision model, and that a backbone.
 DEEPEST = 4

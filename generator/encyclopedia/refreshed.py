@@ -19,7 +19,8 @@ from generator.contracts import Json, ModelConfig
 from generator.contracts.wording import Wording
 from generator.encyclopedia.known_models import file_of
 from generator.errors import RowError
-from generator.reading.comparison import Side, compared
+from generator.reading.comparison import compared
+from generator.reading.sides import Side
 from generator.site.history.sentences import cell
 from generator.text import short
 

@@ -11,8 +11,8 @@ from generator.errors import AtlasError, NotReachedError, RefusedError
 from generator.pipeline.not_reached import config_of
 from generator.pipeline.packing import pack, unpack
 from generator.reading import comparison, plan
-from generator.reading.comparison import Side
 from generator.reading.plan import Task, opened
+from generator.reading.sides import comparable
 from generator.text import slugify
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
@@ -86,7 +86,7 @@ def _packed(pair: CopyPair) -> bytes:
     """What is known of a pair, in a worker."""
     try:
         files, reason = _original(pair.original)
-        sides = Side.of("A", files), Side.of("B", opened(pair.copy))
+        sides = comparable("A", files), comparable("B", opened(pair.copy))
         return pack(replace(pair.record, comparison=comparison.compared(*sides), reason=reason))
     except AtlasError as error:
         return pack(replace(pair.record, reason=str(error)))

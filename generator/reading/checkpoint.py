@@ -3,10 +3,10 @@
 from generator.checkpoints.model import origins
 from generator.contracts import Encoding, ReadCheckpoint, ReadEncoding, names
 from generator.encodings import Form
-from generator.reading.comparison import Side
 from generator.reading.find import all_schemes, scheme_of
 from generator.reading.plan import Task, opened
 from generator.reading.questions import unresolved
+from generator.reading.sides import Side
 
 
 def read(task: Task) -> ReadCheckpoint:

@@ -5,110 +5,56 @@ spelt there.
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import concerns_position, dotted
-from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.pair_order import pair_order
+from generator.checkpoints.model.pair_order import (
+    Stated,
+    by_weights,
+    pair_order,
+    stated_orders,
+    types_not_read,
+)
 from generator.checkpoints.model.stored_rotation import stored_rotation
 from generator.contracts import (
     Comparison,
     Difference,
     Encoding,
-    Files,
     Json,
     Layer,
     ModelConfig,
     Size,
     Verdict,
-    usable_length,
 )
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
-from generator.encodings import Form, NoEncoding, Rotation
+from generator.encodings import Form, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
-from generator.reading.evidence import evidence, look_closely
-from generator.reading.find import Found, all_schemes, scheme_of
-from generator.reading.plan import Task, opened
-from generator.reading.questions import parts_not_understood, unread_keys
+from generator.reading.evidence import evidence
+from generator.reading.find import scheme_of
+from generator.reading.plan import Task
+from generator.reading.questions import unread_keys
+from generator.reading.sides import Key, Side, Sides, sides_of
+from generator.reading.taken import is_read, ours_of, taken
 from generator.text import times
 
 WORDING = Wording("wording/comparison.jinja")
-Key = tuple[str, str]
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # Relative rounding of stored values, to the largest of a table.
 ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
+FILLED = ("base", "scaling")  # of these, those that a config class has for its family
 SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of the two.
-
-    encodings: by key; layers: by part; asked: on encodings that its settings ask for, and parts,
-        that are not understood, a sentence each
-    """
-
-    name: str
-    files: Files
-    found: Found
-    encodings: Mapping[str, Encoding[Form]]
-    layers: Mapping[str, list[Layer]]
-    asked: tuple[str, ...]
-
-    @classmethod
-    def of(cls, name: str, files: Files) -> "Side":
-        """The side of a checkpoint. errors: RowError"""
-        found = look_closely(files)
-        layers: dict[str, list[Layer]] = {}
-        for layer in layer_map(files, found.all, is_complete=found.is_complete):
-            layers.setdefault(layer.part, []).append(layer)
-        asked = [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
-        asked += parts_not_understood(files)
-        return cls(name, files, found, {one.key: one for one in found.all}, layers, tuple(asked))
-
-    @property
-    def rotations(self) -> dict[str, Encoding[Rotation]]:
-        """Its rotations, by key."""
-        found: dict[str, Any] = {
-            key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
-        }
-        return found
-
-    @property
-    def context(self) -> int | None:
-        """Positions that a text may have; None where its settings do not give them."""
-        return usable_length(self.files.config.size("n_positions"), self.encodings.values())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it may have more encodings than were found."""
-        return bool(self.asked) or not self.found.is_complete
-
-    def beside(self, parts: Sequence[str]) -> dict[Key, Encoding[Form]]:
-        """Encodings by part and scheme, without the rotations in layers of ``parts``."""
-        in_layers = {
-            key for part in parts for layer in self.layers[part] for key in layer.encodings or ()
-        }
-        return {
-            (one.part, one.scheme): one
-            for key, one in self.encodings.items()
-            if not isinstance(one.form, NoEncoding)
-            and not (isinstance(one.form, Rotation) and key in in_layers)
-        }
-
-
-Sides = tuple[Side, Side]
 
 
 def compare(one: Task, other: Task) -> Comparison:
@@ -117,14 +63,6 @@ def compare(one: Task, other: Task) -> Comparison:
     errors: RowError, NotReachedError
     """
     return compared(*sides_of(one, other))
-
-
-def sides_of(one: Task, other: Task) -> "Sides":
-    """The sides of two tasks. errors: RowError, NotReachedError"""
-    for task in (one, other):
-        if task.problem is not None:
-            raise task.problem
-    return Side.of("A", opened(one)), Side.of("B", opened(other))
 
 
 def compared(one: Side, other: Side) -> Comparison:
@@ -168,7 +106,9 @@ def compared(one: Side, other: Side) -> Comparison:
         if not encoding.form.tells_position
     )
     rounded = (note for pair in pairs for note in _rounded(pair))
-    notes = (*_alone(sides), *rounded, *beside_position)
+    notes = (
+        *_alone(sides), *rounded, *beside_position, *_not_weighed(sides), *_by_default(sides)
+    )  # fmt: skip
     without = {
         _numbers_unread(side, encoding): scheme_of(encoding).title
         for side, of_side in zip(sides, beside, strict=True)
@@ -215,11 +155,11 @@ def of_lengths(sides: Sides) -> Iterator[Difference]:
     """The difference of contexts that both give."""
     a, b = (side.context for side in sides)
     if a and b and a != b:
-        keys = [_keys_of(side.files.config, "n_positions") for side in sides]
+        keys = [keys_of(side.files.config, "n_positions") for side in sides]
         yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys))
 
 
-def _keys_of(config: ModelConfig, name: Size) -> str:
+def keys_of(config: ModelConfig, name: Size) -> str:
     """The keys of the file that a size is from."""
     path = dotted(config.path_of(name))
     keys = list((config.keys_of_file or {}).get(path, [path]))
@@ -309,13 +249,27 @@ def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]
 
 
 def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
-    """Beyond which position the ratios of longer texts hold in each, and the ends of these."""
-    return {
+    """Beyond which position the ratios of longer texts hold in each, the ends of these, and where
+    they part most.
+    """
+    forms = _longer_forms(keys, sides)
+    ends = {
         name: {"beyond": form.short, "ends": (min(form.long_factors), max(form.long_factors))}
         if form.long_factors
         else None
-        for name, form in zip("ab", _longer_forms(keys, sides), strict=True)
+        for name, form in zip("ab", forms, strict=True)
     }
+    return {**ends, "most": _most_apart(*(form.long_factors for form in forms))}
+
+
+def _most_apart(one: Sequence[float], other: Sequence[float]) -> Json | None:
+    """Where two lists of positive numbers part most, and the numbers there; None where they have no
+    place in common, or are equal up to rounding.
+    """
+    if len(one) != len(other) or np.allclose(one, other, rtol=CLOSE, atol=0.0):
+        return None
+    place = int(np.abs(np.log(np.divide(one, other))).argmax())
+    return {"place": place, "a": one[place], "b": other[place]}
 
 
 def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -328,11 +282,26 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     one, other = (each.form.frequencies for each in (a, b))
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
-    shown = {"a": _rotation(a, differing), "b": _rotation(b, differing)}
-    return {**shown, "step": step, "half_turn": half}
+    shown = {"a": rotation_in_words(a, differing), "b": rotation_in_words(b, differing)}
+    scalings = [each.get("scaling") or {} for each in both]
+    return {**shown, "step": step, "half_turn": half, "settings": _settings_apart(*scalings)}
 
 
-def _rotation(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:
+def _settings_apart(one: Json, other: Json) -> list[Json]:
+    """Settings of two scalings of one kind that differ, of lists the place where they do most."""
+    if one.get("rope_type") != other.get("rope_type"):
+        return []
+    found: list[Json] = []
+    for name in sorted(one.keys() | other.keys()):
+        a, b = one.get(name), other.get(name)
+        if isinstance(a, list) and isinstance(b, list) and (most := _most_apart(a, b)):
+            found.append({"name": f"{name}[{most['place']}]", "a": most["a"], "b": most["b"]})
+        elif a != b and all(isinstance(each, int | float | None) for each in (a, b)):
+            found.append({"name": name, "a": a, "b": b})
+    return found
+
+
+def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:
     """A rotation in words, with the origins of these of its parameters."""
     record = encoding.record
     known = [name for name in names if name in record.origins]
@@ -367,7 +336,7 @@ def _alone_in(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     return {
         "has": has.name,
         "lacks": lacks.name,
-        "text": _rotation(has.rotations[key]),
+        "text": rotation_in_words(has.rotations[key]),
         "open": " ".join(lacks.asked),
     }
 
@@ -463,14 +432,10 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     factors = [_magnitude(side) for side in sides]
     if not math.isclose(*factors, rel_tol=CLOSE):
         yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
-    for name in PAIR_ORDER:
-        given = [
-            next((flag for each in side.files.config.nested()
-                  if (flag := each.flag(name)) is not None), None)
-            for side in sides
-        ]  # fmt: skip
-        if None not in given and given[0] != given[1]:
-            yield Difference("pair_order", "", WORDING("pair_order", key=name, a=given[0]))
+    said = _said_orders(sides)
+    is_said = None not in said.values() and len({one[-1] for one in said.values() if one}) > 1
+    if is_said and not all(by_weights(side.files, side.found.all) for side in sides):
+        yield Difference("pair_order", "", WORDING("pair_order", **said))
     orders = [pair_order(side.files, side.found.all) for side in sides]
     for side, (order, is_contradicted), (_, other) in zip(sides, orders, orders[::-1], strict=True):
         if is_contradicted and not other:
@@ -485,6 +450,20 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
         a, b = ([str(size) for size in each] for each in sections if each is not None)
         text = WORDING("sections", key=SECTIONS, a=a, b=b)
         yield Difference("sections", "", text)
+
+
+def _said_orders(sides: Sides) -> dict[str, Stated | None]:
+    """The orders of pairs by keys, or by the code of the family of a side without one; none unless
+    a side has one, and where a format has an order of its own.
+    """
+    said = {
+        name: next(stated_orders(side.files.config), None)
+        for name, side in zip("ab", sides, strict=True)
+        if side.rotations
+    }
+    ways = {one and one[0] for one in said.values()}
+    is_keyed = len(said) == len(sides) and "key" in ways and ways <= {"key", "family", None}
+    return said if is_keyed and all(side.files.config.source == CONFIG for side in sides) else {}
 
 
 def _magnitude(side: Side) -> float:
@@ -508,6 +487,8 @@ def _untold(
                 yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
             yield WORDING("stored_otherwise", side=side.name, tensor=tensor)
+        if (said := _said_orders(sides)) and said[side.name.lower()] is None:
+            yield WORDING("order_untold", side=side.name)
         if not side.layers:
             yield WORDING("no_layers", side=side.name, family=side.files.config.family)
 
@@ -532,6 +513,53 @@ def _without_numbers(
     for key, encoding in of_side.items():
         if not _has_numbers(encoding) and all(key in each for each in beside):
             yield encoding
+
+
+def _not_weighed(sides: Sides) -> Iterator[str]:
+    """That the weights of one do not tell the order of its pairs, because of their type."""
+    for side in sides:
+        if side.rotations and (types := types_not_read(side.files)):
+            yield WORDING("not_weighed", side=side.name, types=types)
+
+
+def _by_default(sides: Sides) -> Iterator[str]:
+    """What a config class fills in on one side where the other has keys, and what programs without
+    that class take there.
+    """
+    for side, other in (sides, sides[::-1]):
+        if not is_read(side.files.config):
+            continue
+        named = _with_keys_for(other)
+        filled = [
+            (name, one)
+            for one in side.rotations.values()
+            if one.is_of_words
+            for name in FILLED
+            if name in named and (origin := one.record.origins.get(name)) and not origin.keys
+        ]
+        if filled:
+            every = taken(side.files.config.settings, side.files.where)
+            ours = ours_of(every)
+            others = {
+                each.reader.name: each.words
+                for each in every
+                if each.is_known and (each.refused or not each.turns_as(ours))
+            }
+            names = list(dict.fromkeys(name for name, _ in filled))
+            told = {"side": side.name, "names": names, "words": ours.words}
+            if others:
+                yield WORDING("by_default", **told, others=others)
+
+
+def _with_keys_for(side: Side) -> set[str]:
+    """Parameters of its rotations that keys give."""
+    return {
+        name
+        for one in side.rotations.values()
+        if one.is_of_words
+        for name, origin in one.record.origins.items()
+        if origin.keys
+    }
 
 
 def _numbers_unread(side: Side, encoding: Encoding[Form]) -> str:

@@ -482,6 +482,32 @@ def test_other_settings_of_litgpt_are_not_guessed(own: Path, text: str) -> None:
     assert settings_of(own / "own", {"model_config.yaml": text}) == {}
 
 
+NANOTRON: Mapping[str, Any] = {
+    "is_qwen2_config": True, "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
+    "max_position_embeddings": 256, "rope_theta": 5e5, "rope_interleaved": False,
+    "rope_scaling": None, "vocab_size": 100, "sliding_window_size": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "family"),
+    [({}, "llama"), ({"no_rope_layer": 4}, "smollm3"), ({"sliding_window_size": 8}, None)],
+)
+def test_settings_of_nanotron_are_those_of_transformers(
+    own: Path, more: Mapping[str, Any], family: str | None
+) -> None:
+    settings = settings_of(own / "own", {"model_config.json": {**NANOTRON, **more}})
+    assert settings.get("model_type") == family
+    if family:
+        assert (settings["rope_theta"], settings["rope_interleave"]) == (5e5, False)
+    if family == "smollm3":
+        assert settings["no_rope_layer_interval"] == 4
+
+
+def test_a_model_config_json_of_another_program_is_no_config(own: Path) -> None:
+    assert settings_of(own / "own", {"model_config.json": {"hidden_size": 64}}) == {}
+
+
 @pytest.mark.parametrize("given", [{"dim": 16}, {"lr": 0.1}])
 def test_a_params_json_of_another_program_is_no_config(own: Path, given: Mapping[str, Any]) -> None:
     assert settings_of(own / "own", {"params.json": given}) == {}

@@ -88,6 +88,19 @@ def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(
         assert "unexpected" not in ended.stderr
 
 
+def test_a_pickle_is_compared_where_it_may_be_opened(run: Run, tmp_path: Path) -> None:
+    """A folder without weights beside it is compared by its settings all the same."""
+    bert = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2,
+            "num_hidden_layers": 1, "vocab_size": 100, "max_position_embeddings": 32}  # fmt: skip
+    one, other = (save_folder(tmp_path / name, bert) for name in ("one", "other"))
+    torch.save({"embeddings.position_embeddings.weight": torch.ones(32, 8)}, other / "model.pt")
+    refused, opened = run("compare", one, other), run("compare", one, other, "--pickle")
+    assert refused.returncode == 2
+    assert "give --pickle to inspect or compare" in refused.stderr
+    assert opened.returncode == 0
+    assert "A has no numbers for Learned table (encoder)." in opened.stdout
+
+
 def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
     positions = {
         "rope_freqs.weight": np.ones(8, "f"),

@@ -18,8 +18,11 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
+from generator.errors import RowError
 from generator.pipeline.drafts import drafted
-from generator.reading.comparison import Side, compared
+from generator.reading.comparison import compared
+from generator.reading.find import look
+from generator.reading.sides import Side, comparable
 from generator.site.pictures.badges import not_compared
 from tests.gguf_files import write
 
@@ -64,7 +67,7 @@ def weights(folder: Path, settings: Mapping[str, Any], tensors: Mapping[str, Any
 
 
 def between(one: Files, other: Files) -> Comparison:
-    return compared(Side.of("A", one), Side.of("B", other))
+    return compared(comparable("A", one), comparable("B", other))
 
 
 CONVERTED: list[tuple[Settings, str, Settings]] = [
@@ -116,6 +119,59 @@ def test_each_setting_that_is_broken_is_named(
     assert found.verdict == "different"
     assert [one.kind for one in found.differences] == [kind]
     assert text in found.differences[0].text
+
+
+def test_a_difference_is_shown_in_numbers_that_differ() -> None:
+    """Of lists with the same ends the place where they part most, of scalings the settings."""
+    other = {**LONG, "long_factor": [4.0, 4.0, 4.0, 7.0, 5.0, 4.0, 4.0, 8.0]}
+    cases = [
+        (LONG, other, "by 4 to 8 in B; most apart is pair 3, by 4 and 7."),
+        (YARN, {**YARN, "beta_slow": 3.0}, "; beta_slow is not given in A and 3 in B: angles"),
+        (YARN, {**YARN, "factor": 5.0}, "; factor is 4 in A and 5 in B: angles part"),
+        (LONG, {**LONG, "short_factor": [1.0] * 7 + [1.5]},
+         "; short_factor[7] is 1 in A and 1.5 in B: angles part"),
+    ]  # fmt: skip
+    for one, another, text in cases:
+        settings = ({**LLAMA, "rope_scaling": each} for each in (one, another))
+        [found] = between(*map(config, settings)).differences
+        assert text in found.text
+
+
+LATENT: Settings = {
+    "model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 4,
+    "num_hidden_layers": 2, "vocab_size": 100, "max_position_embeddings": 256,
+    "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8, "kv_lora_rank": 8,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "one", "other", "text"),
+    [
+        ({"model_type": "olmo2"}, {}, {"rope_traditional": True},
+         "half a head apart in A (without a key, as in the code of olmo2) and adjacent in B (by"
+         " rope_traditional)"),
+        ({"model_type": "olmo2"}, {"rope_traditional": False}, {}, ""),
+        (LATENT, {"rope_interleave": True}, {"is_neox_style": True},
+         "adjacent in A (by rope_interleave) and half a head apart in B (by is_neox_style)"),
+        (LATENT, {"rope_interleave": True}, {"is_neox_style": False}, ""),
+        (LATENT, {"rope_interleave": False}, {},
+         "adjacent in B (without a key, as in the code of deepseek_v3)"),
+        (LATENT, {"rope_interleave": True}, {}, ""),
+    ],
+)  # fmt: skip
+def test_an_order_of_pairs_without_a_key_is_that_of_the_code(
+    settings: Settings, one: Settings, other: Settings, text: str
+) -> None:
+    found = between(config({**LLAMA, **settings, **one}), config({**LLAMA, **settings, **other}))
+    assert found.verdict == ("different" if text else "equal")
+    assert all(text in each.text for each in found.differences)
+
+
+def test_an_order_of_pairs_that_one_side_alone_tells_is_untold() -> None:
+    cohere = {**LLAMA, "model_type": "cohere"}  # Its code turns neighbours in its own way.
+    found = between(config({**cohere, "rope_traditional": True}), config(cohere))
+    assert found.verdict == "equal as far as both files tell"
+    assert found.untold[0].startswith("Nothing in B tells which components")
 
 
 def test_a_gguf_without_the_number_of_rotated_components_rotates_all(tmp_path: Path) -> None:
@@ -210,6 +266,31 @@ def test_a_quantised_table_is_equal_within_a_step(tmp_path: Path, kind: Kind) ->
     assert any("rounding" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.int8, torch.uint8])
+def test_weights_that_are_no_numbers_are_not_weighed_and_all_else_is_compared(
+    tmp_path: Path, dtype: torch.dtype
+) -> None:
+    names = [f"model.layers.0.self_attn.{part}.weight" for part in ("q_proj", "k_proj")]
+    one = weights(tmp_path / "one", LLAMA, {name: torch.zeros(64, 64) for name in names})
+    tensors = {name: torch.zeros(64, 64).to(dtype) for name in names}
+    for base, verdict in ((1e6, "equal"), (1e4, "different")):
+        settings = {**LLAMA, "rope_theta": base}
+        found = between(one, weights(tmp_path / str(base), settings, tensors))
+        assert found.verdict == verdict
+        [note] = found.notes
+        assert note.startswith("Queries and keys of B are stored as ")
+
+
+def test_a_table_that_is_no_numbers_is_one_without_numbers(tmp_path: Path) -> None:
+    one = weights(tmp_path / "one", BERT, {NAME: TABLE})
+    packed = weights(tmp_path / "packed", BERT, {NAME: TABLE.to(torch.int8)})
+    found = between(one, packed)
+    assert found.verdict == "equal as far as both files tell"
+    assert found.untold == ("B has no numbers for Learned table (encoder).",)
+    with pytest.raises(RowError, match="dtype I8"):
+        look(packed)
+
+
 def test_one_changed_row_and_a_shifted_table_are_named(tmp_path: Path) -> None:
     changed = TABLE.clone()
     changed[7, 3] += 0.1
@@ -276,29 +357,90 @@ def test_unread_keys_are_listed_and_decide_nothing() -> None:
     assert (found.verdict, found.unread) == ("equal", (("rope_of_nobody: 3",), ()))
 
 
+APERTUS: Settings = {**LLAMA, "model_type": "apertus", "rope_theta": 1.2e7, "rope_scaling": LLAMA_3}
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [({"rope_scaling"}, "mlx-lm takes base 12,000,000, 16 of 16 components."),
+     ({"rope_scaling", "rope_theta"}, "mlx-lm refuses the file.")],
+)  # fmt: skip
+def test_what_a_class_fills_in_is_told_with_what_others_take(lost: set[str], told: str) -> None:
+    copy = {name: value for name, value in APERTUS.items() if name not in lost}
+    found = between(config(APERTUS), config(copy))
+    [note] = found.notes
+    assert found.verdict == "equal"
+    assert note.startswith("The base and scaling of B follow from none of its keys: transformers 5")
+    assert note.endswith(told)
+    assert not between(config(copy), config(copy)).notes
+
+
 HEAD: Settings = {
     **LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
     "draft_vocab_size": 50, "max_position_embeddings": 128,
 }  # fmt: skip
 
 
+def of_draft(target: Settings, draft: Settings) -> Comparison:
+    return drafted(Side.of("A", config(target)), Side.of("B", config(draft)))
+
+
 @pytest.mark.parametrize(
     ("target", "draft", "kinds"),
     [
         (LLAMA, {**LLAMA, "num_hidden_layers": 2, "rope_theta": 1e4}, []),  # A model of its own.
-        (LLAMA, {**HEAD, "max_position_embeddings": 512}, []),
+        (LLAMA, {**LLAMA, "hidden_size": 32, "vocab_size": 50_000}, ["vocabulary"]),
+        (LLAMA, {**HEAD, "max_position_embeddings": 512, "rope_theta": 1e4}, []),
         (LLAMA, HEAD, ["context"]),
-        ({**LLAMA, "rope_scaling": YARN}, HEAD, ["context", "rotation"]),
-        (BERT, {**HEAD, "max_position_embeddings": 512}, ["rotation_alone"]),
+        ({**LLAMA, "rope_scaling": YARN}, {**HEAD, "max_position_embeddings": 512}, []),
+        (BERT, {**HEAD, "hidden_size": 8}, []),
+        (BERT, HEAD, ["width"]),
+        (BERT, {**HEAD, "target_hidden_size": 8}, []),
+        ({**LLAMA, "vocab_size": 32_000}, HEAD, ["context", "vocabulary"]),
     ],
 )
-def test_a_draft_reaches_as_far_as_its_target_and_a_head_turns_with_it(
+def test_a_draft_reaches_as_far_as_its_target_and_has_its_sizes(
     target: Settings, draft: Settings, kinds: list[str]
 ) -> None:
-    found = drafted(Side.of("A", config(target)), Side.of("B", config(draft)))
+    found = of_draft(target, draft)
     assert [one.kind for one in found.differences] == kinds
     assert found.verdict == ("different" if kinds else "equal")
     assert ("reads hidden states" in found.notes[0]) == ("draft_vocab_size" in draft)
+
+
+def test_a_padded_vocabulary_of_a_draft_is_a_note() -> None:
+    """Qwen 2.5 with 7B and 0.5B parameters."""
+    found = of_draft({**LLAMA, "vocab_size": 152_064}, {**LLAMA, "vocab_size": 151_936})
+    assert found.verdict == "equal"
+    assert "152,064 tokens in A" in found.notes[1]
+    assert "vLLM with as many alone" in found.notes[1]
+
+
+def test_rotations_of_a_draft_and_its_target_are_given_and_not_compared() -> None:
+    """A published head of Kimi K2: base 1,000,000 without scaling beside 50,000 with YaRN."""
+    target = {**LLAMA, "rope_theta": 5e4, "rope_scaling": YARN}
+    for draft in ({**HEAD, "max_position_embeddings": 256, "rope_scaling": None}, LLAMA):
+        found = of_draft(target, draft)
+        assert (found.verdict, len(found.notes)) == ("equal", 2)
+        assert "A has base 50,000, 16 of 16 components, yarn scaling" in found.notes[1]
+        assert "B has base 1,000,000, 16 of 16" in found.notes[1]
+    assert len(of_draft(LLAMA, LLAMA).notes) == 1
+
+
+def test_what_a_head_has_lost_of_the_rotation_of_its_target_is_a_note() -> None:
+    scaled = {**LLAMA, "rope_scaling": LLAMA_3}
+    layer = {**LLAMA, "num_hidden_layers": 1, "rope_scaling": None}
+    speculator = {"speculators_model_type": "eagle3", "transformer_layer_config": layer}
+    found = of_draft(scaled, speculator)
+    assert found.verdict == "equal"
+    assert found.notes[2].startswith(
+        "A and B have the same base, A has llama3 scaling, and B has none"
+        " (transformer_layer_config.rope_scaling is null)"
+    )
+    bare = {key: value for key, value in HEAD.items() if key != "rope_theta"}
+    found = of_draft(LLAMA, {**bare, "max_position_embeddings": 256})
+    assert found.verdict == "equal"
+    assert found.notes[2].startswith("The base is 1,000,000 in A and, as no key of B gives it, 10,")
 
 
 def test_a_draft_without_a_context_cannot_be_compared() -> None:

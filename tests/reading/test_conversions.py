@@ -24,7 +24,8 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.numerics.arrays import Array
-from generator.reading.comparison import Side, compared
+from generator.reading.comparison import compared
+from generator.reading.sides import Side
 from tests.gguf_files import close
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"

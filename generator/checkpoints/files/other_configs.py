@@ -2,7 +2,8 @@
 names that config.json has for them.
 
 Sources: Meta's llama-models (args.py, model.py, of each generation), mistral-inference and
-mistral-common (params.json), litgpt (config.py, model.py), open_clip (model.py).
+mistral-common (params.json), litgpt (config.py, model.py), open_clip (model.py), nanotron
+(models_config.py, models/qwen.py).
 """
 
 import io
@@ -82,6 +83,9 @@ OF_TOWERS = {
 OF_CLIP = {*OF_TOWERS, "embed_dim", "quick_gelu", "custom_text"}
 # Of litgpt: settings for which the position of a layer depends on more than base and share.
 MORE_THAN_ROTATION = ("sliding_window_size", "rope_local_base_freq", "latent_attention")
+# Of nanotron: one of them is in each of its files; settings by which other angles or layers follow.
+OF_NANOTRON = {"is_llama_config", "is_qwen2_config"}
+NOT_OF_NANOTRON = ("sliding_window_size", "rope_seq_len_interpolation_factor")
 # Meta's code of Llama 3.1; those of 3.2 have another factor, which not every params.json states.
 SCALED = MappingProxyType(
     {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
@@ -235,6 +239,22 @@ def _scaling_of_litgpt(given: Json, adjusted: Json) -> Json | None:
     return {} if ratio == 1 else {"rope_type": "linear", "factor": float(ratio)}
 
 
+def _of_nanotron(text: bytes, where: str) -> Json | None:
+    """Of model_config.json, whose names are those of transformers; None for another file of that
+    name, and where layers have windows or positions are interpolated.
+    """
+    whole = parse_config(text, where)
+    if not OF_NANOTRON & whole.keys() or any(whole.get(name) for name in NOT_OF_NANOTRON):
+        return None
+    interval, interleaved = whole.get("no_rope_layer"), whole.get("rope_interleaved")
+    return {
+        **whole,
+        "model_type": "smollm3" if interval else "llama",
+        **({"no_rope_layer_interval": interval} if interval else {}),
+        **({"rope_interleave": interleaved} if isinstance(interleaved, bool) else {}),
+    }
+
+
 def _of_open_clip(text: bytes, where: str) -> Json | None:
     """Of open_clip_config.json (open_clip/model.py of github.com/mlfoundations/open_clip)."""
     return keys.traced(parse_config(text, where), _clip, "open_clip")
@@ -286,6 +306,7 @@ READERS: Mapping[str, Callable[[bytes, str], Json | None]] = {
     "params.json": _of_meta,
     "open_clip_config.json": _of_open_clip,
     "model_config.yaml": _of_litgpt,
+    "model_config.json": _of_nanotron,
 }
 
 

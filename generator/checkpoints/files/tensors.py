@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generator.contracts import Storage, StoredTensor, TensorInfo
-from generator.errors import RowError
+from generator.errors import NotNumbersError
 from generator.numerics.arrays import Array, Floats
 
 READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
@@ -18,7 +18,7 @@ READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8
 def decode(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Floats:
     """``data`` of type ``dtype`` as an array of ``shape``, exactly, in float64.
 
-    errors: RowError for a dtype that is not in ``READABLE``
+    errors: NotNumbersError for a dtype that is not in ``READABLE``
     """
     _check_readable(dtype, where)
     raw = np.frombuffer(data, dtype=READABLE[dtype])
@@ -39,7 +39,7 @@ def dtype_name(dtype: "np.dtype[Any]") -> str:
 
 def _check_readable(dtype: str, where: str) -> None:
     if dtype not in READABLE:
-        raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
+        raise NotNumbersError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
 
 
 def _by_header(

@@ -6,16 +6,19 @@ from math import prod
 from typing import Literal
 
 from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stored_rotation import OTHER_MODELS
 from generator.checkpoints.model.tensor_names import in_order, words
 from generator.contracts import Encoding, Files, Json, ModelConfig
 from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Form, Rotation
+from generator.errors import NotNumbersError, RowError
 from generator.numerics.paired_components import Votes, sign_test, votes_for_halves
 
 PairOrder = Literal["adjacent", "halves"]
 Stated = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
 BESIDE = "params.json"  # Original files of Meta and Mistral.
+OF_CLASS = "rope_interleave"  # A setting of a few families.
 # Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
 QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
 KEYS = {"q_proj": "k_proj", "attn_q": "attn_k", "wq": "wk", "query": "key"}
@@ -28,9 +31,9 @@ FALSE_ALARM = 1e-6
 def stated_orders(config: ModelConfig) -> Iterator[Stated]:
     """What a key, or the format, says, or else the code of the family."""
     for section in config.nested():
-        for name in PAIR_ORDER:
-            if (is_adjacent := section.flag(name)) is not None:
-                yield "key", name, "adjacent" if is_adjacent else "halves"
+        for name, adjacent in PAIR_ORDER.items():
+            if (flag := section.flag(name)) is not None:
+                yield "key", name, "adjacent" if flag is adjacent else "halves"
     family, is_gguf = config.text_model.family, config.source.endswith("gguf")
     if config.flag("turns_halves") is not None and config.source == BESIDE:
         yield "key", "use_hf_rope", "halves" if config.flag("turns_halves") else "adjacent"
@@ -38,6 +41,8 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
         yield "params", BESIDE, "adjacent"
     elif is_gguf and family in TURN_NEIGHBOURS_IN_GGUF:
         yield "gguf", family, "adjacent"
+    elif not is_gguf and isinstance(of_class := defaults(family).get(OF_CLASS), bool):
+        yield "family", family, "adjacent" if of_class else "halves"
     elif family in TURN_HALVES:
         yield "gguf" if is_gguf else "family", family, "halves"
 
@@ -48,7 +53,7 @@ def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None
     """
     forms = [one.form for one in encodings if one.modality == "text"]
     sizes = {(one.head_dim, one.rotary_dim) for one in forms if isinstance(one, Rotation)}
-    layers = projections(files) if len(sizes) == 1 else {}
+    layers = projections(files) if len(sizes) == 1 and not types_not_read(files) else {}
     counts = [_votes(files, *layer, *size) for layer in layers.items() for size in sizes]
     votes, total = (sum(each[index] for each in counts) for index in (0, 1))
     order = "halves" if 2 * votes > total else "adjacent"
@@ -65,6 +70,20 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
     weighed, said = by_weights(files, encodings), next(stated_orders(files.config), (None,))[-1]
     order = weighed["order"] if weighed else said
     return order, said not in (None, order)
+
+
+def types_not_read(files: Files) -> tuple[str, ...]:
+    """The types of these projections that cannot be read as numbers, such as F8_E4M3."""
+    found = dict[str, None]()
+    for pair in projections(files).items():
+        for name in pair:
+            try:
+                files.rows(name, [0])
+            except NotNumbersError:
+                found[files.tensors[name].dtype] = None
+            except RowError:  # For those that are no matrices of whole heads.
+                continue
+    return tuple(found)
 
 
 def projections(files: Files) -> Mapping[str, str]:

@@ -44,6 +44,7 @@ BESIDE_PATCHES = re.compile(r"num_patches \+ (\d+)")
 # OpenELM (rope_freq_constant).
 ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
+FLOAT, FLOATS = "__float__", ("Infinity", "-Infinity", "NaN")
 # Attributes of config classes, stored or computed.
 LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")
 
@@ -124,12 +125,20 @@ def given(settings: Json) -> dict[str, Any]:
     has_sizes = any(name in around for name in SIZES["n_layers"])
     found = {}
     for name in settings.keys() - IRRELEVANT:
-        value = settings[name]
+        value = _with_floats(settings[name])
         if isinstance(value, Mapping):
             is_bare = has_sizes and name in TEXT and set(value) == {"model_type"}
             value = given({**around, **value} if is_bare else value)
         found[name] = value
     return found
+
+
+def _with_floats(value: Any) -> Any:
+    """A value with floats where transformers 5 has {"__float__": "Infinity"}."""
+    if isinstance(value, list):
+        return [_with_floats(one) for one in value]
+    is_float = isinstance(value, Mapping) and value.keys() == {FLOAT}
+    return float(value[FLOAT]) if is_float and value[FLOAT] in FLOATS else value
 
 
 def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from generator.checkpoints.model.resolved import defaults
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
@@ -93,7 +94,9 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     kept = {name: value for name, value in settings.items() if name not in of_rotation}
     kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
     if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
-        return {**kept, BASE: base}
+        of_class = defaults(str(settings.get("model_type"))).get(ROPE) or {}
+        is_filled = _kind(of_class) != "default"  # By transformers, not by its models.
+        return {**kept, BASE: base, **({SCALING: {"rope_type": "default"}} if is_filled else {})}
     return {**kept, BASE: base, SCALING: _scaling(scaling if fields[OF_SCALING] == "taken" else {})}
 
 

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 
-from generator.checkpoints.model.pair_order import by_weights, projections, stated_orders
+from generator.checkpoints.model.pair_order import (
+    by_weights,
+    projections,
+    stated_orders,
+    types_not_read,
+)
 from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import PAIR_ORDER
 from generator.encodings import Rotation
@@ -21,14 +26,16 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         yield "contradicted", {"by": said[0][0], "name": said[0][1], **weighed}
     elif weighed is not None:
         yield "by_weights", weighed
+    elif types := types_not_read(examined.files):
+        yield "not_weighed", {"types": types}
     elif not said and projections(examined.files):
         yield "unknown", {}
 
 
 RULE = Rule(
     key="pair-order",
-    levels={**dict.fromkeys(("by_key", "by_params", "by_gguf", "by_weights"), "fact"),
-            "unknown": "note", "contradicted": "error"},
+    levels={"by_key": "fact", "by_params": "fact", "by_gguf": "fact", "by_weights": "fact",
+            "not_weighed": "fact", "unknown": "note", "contradicted": "error"},
     find=find,
     about=(*PAIR_ORDER, "model_type"),
 )  # fmt: skip

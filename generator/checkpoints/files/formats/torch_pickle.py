@@ -137,8 +137,8 @@ FORMAT = FileFormat(
     needs_local_file=True,
     refusal=(
         "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected"
-        " model.safetensors (convert it with safetensors.torch.save_file, or, if you trust it, set"
-        " `pickle: true` on the row: {row})"
+        " model.safetensors (convert it with safetensors.torch.save_file, or, if you trust it, give"
+        " --pickle to inspect or compare, or set `pickle: true` on the row: {row})"
     ),
     files=files,
     texts=texts,

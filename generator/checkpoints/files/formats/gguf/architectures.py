@@ -67,6 +67,10 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
 # Latent attention: a part of each head is rotated, and the settings give the sizes of the parts
 # (arXiv 2405.04434, section 2.1).
 LATENT = frozenset({"deepseek2", "glm-dsa", "minicpm3", "mistral4", "plm"})
+# They read yarn_log_multiplier (load_arch_hparams in src/models of llama.cpp); the converter has
+# multiplied it by 0.1 but for one.
+LOG_MULTIPLIED = frozenset({"deepseek2", "deepseek2-ocr", "glm-dsa", "mistral3", "mistral4"})
+PLAINLY_MULTIPLIED = frozenset({"mistral3"})
 # Architectures for which transformers knows how rows were reordered, and those whose tensors are as
 # transformers has them (llama.cpp, convert_hf_to_gguf.py).
 REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})

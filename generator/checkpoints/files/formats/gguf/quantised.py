@@ -9,7 +9,7 @@ import numpy as np
 from generator.checkpoints.files.tensors import READABLE, decode
 from generator.contracts import Storage, StoredTensor, TensorInfo
 from generator.contracts.wording import Wording
-from generator.errors import RowError
+from generator.errors import NotNumbersError
 from generator.numerics.arrays import Floats
 
 NOTES = Wording("wording/notes.jinja")
@@ -49,7 +49,7 @@ def stored_tensor(
 def values(data: bytes | memoryview, kind: str, shape: tuple[int, ...], where: str) -> Floats:
     """``data`` of the type ``kind`` as an array of ``shape`` in float64.
 
-    errors: RowError for a type that the library gguf cannot turn into numbers
+    errors: NotNumbersError for a type that the library gguf cannot turn into numbers
     """
     if kind in READABLE:
         return decode(data, kind, shape, where)
@@ -65,7 +65,7 @@ def values(data: bytes | memoryview, kind: str, shape: tuple[int, ...], where: s
         with np.errstate(all="ignore"):
             return np.asarray(dequantize(blocks, number), dtype=np.float64).reshape(shape)
     except NotImplementedError:
-        raise RowError(
+        raise NotNumbersError(
             f"{where}: type {kind}, which the gguf library cannot decode; expected one that it can"
         ) from None
 

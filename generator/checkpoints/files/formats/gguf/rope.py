@@ -245,9 +245,11 @@ def _temperature(header: Header, architecture: str, rope: Mapping[str, Any]) -> 
     if scale and "original_max_position_embeddings" in rope:
         added["llama_4_scaling_beta"] = scale
     multiplier = header.settings.get(f"{architecture}.rope.scaling.yarn_log_multiplier")
-    if isinstance(multiplier, float) and multiplier and rope["rope_type"] == "yarn":
-        share = (
-            float(f"{multiplier / 0.1:.6g}") if architecture in architectures.LATENT else multiplier
-        )
-        added |= dict.fromkeys(("mscale", "mscale_all_dim"), share)
+    is_read = architecture in architectures.LOG_MULTIPLIED and rope["rope_type"] == "yarn"
+    if is_read and isinstance(multiplier, float) and multiplier:
+        share = multiplier
+        if architecture not in architectures.PLAINLY_MULTIPLIED:
+            share = float(f"{multiplier / 0.1:.6g}")
+        # llama.cpp takes 1 for the other one, but for DeepSeek's (llama-context.cpp).
+        added |= {"mscale": share if architecture == "deepseek2" else 1.0, "mscale_all_dim": share}
     return added

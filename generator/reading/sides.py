@@ -1,0 +1,100 @@
+"""The two checkpoints of a comparison: what is known of each alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generator.checkpoints.files.planned import PartlyReadFiles
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.open_questions import rejections
+from generator.contracts import Encoding, Files, Layer, usable_length
+from generator.encodings import Form, NoEncoding, Rotation
+from generator.errors import NotNumbersError
+from generator.reading.evidence import look_closely
+from generator.reading.find import Found, all_schemes
+from generator.reading.plan import Task, opened
+from generator.reading.questions import parts_not_understood
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two.
+
+    encodings: by key; layers: by part; asked: on encodings that its settings ask for, and parts,
+        that are not understood, a sentence each
+    """
+
+    name: str
+    files: Files
+    found: Found
+    encodings: Mapping[str, Encoding[Form]]
+    layers: Mapping[str, list[Layer]]
+    asked: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, files: Files) -> "Side":
+        """The side of a checkpoint. errors: RowError"""
+        found = look_closely(files)
+        layers: dict[str, list[Layer]] = {}
+        for layer in layer_map(files, found.all, is_complete=found.is_complete):
+            layers.setdefault(layer.part, []).append(layer)
+        asked = [sentence for scheme in all_schemes() for sentence in scheme.asks(files)]
+        asked += [*parts_not_understood(files), *rejections(files)]
+        return cls(name, files, found, {one.key: one for one in found.all}, layers, tuple(asked))
+
+    @property
+    def rotations(self) -> dict[str, Encoding[Rotation]]:
+        """Its rotations, by key."""
+        found: dict[str, Any] = {
+            key: one for key, one in self.encodings.items() if isinstance(one.form, Rotation)
+        }
+        return found
+
+    @property
+    def context(self) -> int | None:
+        """Positions that a text may have; None where its settings do not give them."""
+        return usable_length(self.files.config.size("n_positions"), self.encodings.values())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may have more encodings than were found."""
+        return bool(self.asked) or not self.found.is_complete
+
+    def beside(self, parts: Sequence[str]) -> dict[Key, Encoding[Form]]:
+        """Encodings by part and scheme, without the rotations in layers of ``parts``."""
+        in_layers = {
+            key for part in parts for layer in self.layers[part] for key in layer.encodings or ()
+        }
+        return {
+            (one.part, one.scheme): one
+            for key, one in self.encodings.items()
+            if not isinstance(one.form, NoEncoding)
+            and not (isinstance(one.form, Rotation) and key in in_layers)
+        }
+
+
+Sides = tuple[Side, Side]
+
+
+def comparable(name: str, files: Files) -> Side:
+    """The side of a checkpoint, where tensors of types that are no numbers have none.
+
+    errors: RowError
+    """
+    try:
+        return Side.of(name, files)
+    except NotNumbersError:
+        if not isinstance(files, FolderFiles):
+            raise
+        return Side.of(name, PartlyReadFiles(files))
+
+
+def sides_of(one: Task, other: Task) -> "Sides":
+    """The sides of two tasks. errors: RowError, NotReachedError"""
+    for task in (one, other):
+        if task.problem is not None:
+            raise task.problem
+    return comparable("A", opened(one)), comparable("B", opened(other))
