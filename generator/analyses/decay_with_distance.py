@@ -97,7 +97,8 @@ class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
     half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
-        at all; halves: half of each head that has one;
+        at all; halves: half of each head that has one; falling: the numbers of these heads,
+        (n_falling,), int;
         far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
@@ -109,6 +110,7 @@ class Window:
     changing: float | None
     invariance: float | None
     halves: tuple[float, ...]
+    falling: Array
     n_varying: int
     profile: Floats
 
@@ -256,9 +258,18 @@ def _left_out(form: Shaped) -> Array:
 
 
 def _window(kernel: Kernel) -> Window:
-    scaled = scaled_heads(kernel.heads, kernel.lines)
-    decays = [decay for head in scaled if (decay := _decay(kernel, head)) is not None]
-    halves = _defined(half_distance(np.arange(decay.size), decay) for decay in decays)
+    varying = [
+        (number, head)
+        for number in range(len(kernel.heads))
+        for head in scaled_heads(kernel.heads[[number]], kernel.lines)
+    ]
+    falling = {
+        number: half
+        for number, head in varying
+        if (decay := _decay(kernel, head)) is not None
+        and (half := half_distance(np.arange(decay.size), decay)) is not None
+    }
+    scaled, halves = [head for _, head in varying], [*falling.values()]
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
     rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in scaled)
     changing = _mean_or_none([fall + rise for fall, rise in zip(falls, rises, strict=True)])
@@ -267,7 +278,10 @@ def _window(kernel: Kernel) -> Window:
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
     far = far_level(kernel.along(kernel.heads[0]))
-    return Window(half, far, fall, changing, invariance, tuple(halves), len(scaled), profile)
+    numbers = np.array([*falling], dtype=np.int64)
+    return Window(
+        half, far, fall, changing, invariance, tuple(halves), numbers, len(scaled), profile
+    )
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -358,7 +372,7 @@ def _findings(
     metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, unit: str
 ) -> Iterator[Finding]:
     by_key = {metric.key: metric for metric in metrics}
-    quantity, half = form.quantity.partition(",")[0], by_key["half"]
+    quantity, half = _quantity(form, unit), by_key["half"]
     line: dict[str, Any] = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if _is_straight(form):
         yield Finding(WORDING("straight", quantity=quantity), ("positions",), 0.2)
@@ -375,6 +389,13 @@ def _findings(
         yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:
         yield Finding(WORDING("left_out", outliers=out), ("left_out",))
+
+
+def _quantity(form: Shaped, unit: str) -> str:
+    """What falls; of an image, a rotation turns some of the pairs by each axis."""
+    quantity = form.quantity.partition(",")[0]
+    is_of_axis = isinstance(form, Rotation) and unit != "positions"
+    return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
 
 
 def _of_fall(
