@@ -156,7 +156,7 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     "whole_table": [
     (rows(np.zeros((4, 4))), "Every value is zero"),
     (rows(np.ones((4, 4))), "All 4 vectors are identical"),
-    (rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), "… 3 at position 4 and dimension 7",
+    (rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), "… −3 at position 4 and dimension 7",
      "The vectors of positions 0–3, 5–19 are zero."),
     ],
     "similarity_of_patches": [

@@ -128,7 +128,7 @@ class Ranking:
         """
         is_range = self.headline.chance is None
         compared = [entry for entry in self.compared if is_range or not entry.is_made]
-        if not compared or not self.headline.sentence:
+        if not compared:
             return ""
         first, last = compared[0], compared[_highest(compared)]
         unit, says = first.unit, self.headline.says
