@@ -81,7 +81,7 @@ def inspect(
     with reporting_errors():
         checkpoint = named.checkpoint_at(source, pickle, file, config)
         tasks = named.tasks_of(checkpoint)
-        with named.hub_errors(checkpoint), local_pool.reading() as executor:
+        with named.hub_errors(tasks[0].checkpoint), local_pool.reading() as executor:
             every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
         if as_json:
             documents = [inspection.document(inspected) for inspected in every]
