@@ -32,8 +32,7 @@ MOST_SHOWN = 3  # of what differs
 FREQUENCIES = ("inv_freq", "freqs")
 NOT_BUILT = "not built: "
 # Why the modules of a type show something else than what acts.
-EXPLAINED = {
-}
+EXPLAINED = {}
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that f
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
+SEEN = 60.0  # Per cent of the steps that change, from which a bias is seen to fall; 50 by chance.
 AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
 # Of the sentence on bases: rotations that it takes, how many times a base is larger, how far apart
@@ -384,9 +385,15 @@ def _findings(
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
         noise = by_key.get("monotonicity_noise")
-        line |= {"half": half.value, "noise": noise and noise.value}
-        is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
-        yield _of_fall(line, by_key, windows[0], profile, is_steady)
+        line |= {"noise": noise and noise.value, "of_changes": _of_changes(form, windows[0])}
+        is_in_all = len(windows[0].halves) == windows[0].n_varying
+        if is_in_all and (line["of_changes"] or 100.0) < SEEN:
+            rests_on = ("monotonicity", "monotonicity_noise", "positions")
+            yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
+        else:
+            is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
+            line |= {"half": half.value}
+            yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:
         yield Finding(WORDING("left_out", outliers=out), ("left_out",))
 
@@ -396,6 +403,16 @@ def _quantity(form: Shaped, unit: str) -> str:
     quantity = form.quantity.partition(",")[0]
     is_of_axis = isinstance(form, Rotation) and unit != "positions"
     return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
+
+
+def _of_changes(form: Shaped, window: Window) -> float | None:
+    """Per cent of the steps that fall of those that change, of a learned bias; None for any other
+    form.
+    """
+    is_learned = isinstance(form, OffsetBias | WindowBias) and not _is_straight(form)
+    return (
+        100.0 * (window.falls or 0.0) / window.changing if is_learned and window.changing else None
+    )
 
 
 def _of_fall(
