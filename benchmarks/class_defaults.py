@@ -32,7 +32,19 @@ MOST_SHOWN = 3  # of what differs
 FREQUENCIES = ("inv_freq", "freqs")
 NOT_BUILT = "not built: "
 # Why the modules of a type show something else than what acts.
-EXPLAINED = {}
+OF_IMAGES = "its module has frequencies of coordinates in another unit than patches"
+ODD_SHARE = "its module rounds half of an odd number of rotated components otherwise"
+EXPLAINED = {
+    "bamba": "no layer of the default config has attention, and so none uses the rotation",
+    "chmv2": OF_IMAGES,
+    "csm": "its codec keeps a window in the cache, and the atlas names the codec alone",
+    "dinov3_vit": OF_IMAGES,
+    "eomt_dinov3": OF_IMAGES,
+    "glm4_moe": ODD_SHARE,
+    "glm4v_moe": ODD_SHARE,
+    "glm4v_moe_text": ODD_SHARE,
+    "llama4": OF_IMAGES,
+}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -55,6 +55,7 @@ from generator.numerics.arrays import (
     symmetry,
     translation_invariance,
 )
+from generator.numerics.floors import BasedRotation, lifts_the_floor
 from generator.numerics.shapes import (
     decay_scaled,
     far_from,
@@ -84,9 +85,6 @@ FLOORS = {"half": 1.0, "monotonicity": 0.0}
 SEEN = 60.0  # Per cent of the steps that change, from which a bias is seen to fall; 50 by chance.
 AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
-# Of the sentence on bases: rotations that it takes, how many times a base is larger, how far apart
-# the distances may be at which all are half way, and how often shuffled far levels may pass.
-FEWEST_ROTATIONS, TENFOLD, SAME_PEAK, RARE, SHUFFLES = 5, 10.0, 1.25, 0.01, 20_000
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
     "patches": ("in the middle", "in the first corner", "in the last corner"),
@@ -488,18 +486,6 @@ def overview(members: Sequence[tuple[Outcome, Reading]]) -> Overview:
     return Overview(_of_bases(members), (bases, strip) if dots else (bases,))
 
 
-@dataclass(frozen=True)
-class BasedRotation:
-    """What a rotation without scaling has: its base and pairs, and the measures of its mean cosine
-    over ``POSITIONS`` positions.
-    """
-
-    base: float
-    n_pairs: int
-    half: float
-    far: float
-
-
 def _of_bases(members: Sequence[tuple[Outcome, Reading]]) -> str:
     """What a larger base does, where the rotations at hand show it; "" else."""
     rotations = {
@@ -517,25 +503,6 @@ def _of_bases(members: Sequence[tuple[Outcome, Reading]]) -> str:
     halves = [one.half for one in rotations]
     ends = [end(rotations, key=lambda one: (one.base, one.n_pairs)) for end in (min, max)]
     return WORDING("floor", ends=ends, halves=(min(halves), max(halves)), count=len(rotations))
-
-
-def lifts_the_floor(rotations: Collection[BasedRotation]) -> bool:
-    """Whether each base at least ten times another has the higher far level, which is not so by
-    chance if far levels are shuffled, while all are half way to it at about the same distance.
-    """
-    if len(rotations) < FEWEST_ROTATIONS:
-        return False
-    bases, fars, halves = np.array([(one.base, one.far, one.half) for one in rotations]).T
-    larger = bases[:, None] >= TENFOLD * bases  # (n, n)
-    shuffled = np.random.default_rng(0).permuted(np.tile(fars, (SHUFFLES, 1)), axis=1)
-    is_same = halves.max() <= SAME_PEAK * halves.min()
-    return bool(_rise(larger, fars) and np.mean(_rise(larger, shuffled)) < RARE and is_same)
-
-
-def _rise(larger: Array, values: Floats) -> Array:
-    """Whether values (…, n) are higher wherever something is ``larger``, (n, n): (…), bool."""
-    higher = values[..., :, None] > values[..., None, :]
-    return np.asarray(np.all(higher, axis=(-2, -1), where=larger))
 
 
 def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:

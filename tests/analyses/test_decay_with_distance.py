@@ -7,11 +7,9 @@ from numpy.testing import assert_allclose
 
 from generator.analyses.decay_with_distance import (
     ANALYSIS,
-    BasedRotation,
     Shaped,
     _dots,
     compute,
-    lifts_the_floor,
     overview,
 )
 from generator.contracts import (
@@ -36,6 +34,7 @@ from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
 from generator.figures.profiles import draw_bases, draw_profiles, draw_strip
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
+from generator.numerics.floors import BasedRotation, lifts_the_floor
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
 from tests.support import LABELS, checkpoint, close, subject
