@@ -1,6 +1,6 @@
 """Attention from the bias alone, at equal content: its locality, spread and symmetry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from generator.contracts import (
     Metric,
     Result,
     Results,
-    Spot,
     Subject,
 )
 from generator.contracts.wording import Wording
@@ -65,9 +64,17 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         symmetries.append(symmetry(bias, columns))
     noun = "Patches" if isinstance(form, WindowBias) else "Positions"
     local, defined = np.array(localities), np.array([s for s in symmetries if s is not None])
+    orders = [] if _is_rule(form) else [*_in_other_orders(form)]
     return Result(
         metrics=(
             *_metrics(local, chance, perplexities, defined),
+            Metric(
+                "shuffled",
+                f"Locality of the same biases in random order, mean of {ORDERS} orders",
+                100.0 * float(np.mean(orders)) if orders else None,
+                "%",
+                "its biases follow from a rule",
+            ),
             Metric("positions", f"{noun} compared", n_positions),
         ),
         arrays={
@@ -75,7 +82,7 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
             "locality": local,
             "symmetry": np.array([np.nan if value is None else value for value in symmetries]),
         },
-        findings=tuple(_findings(form, local, chance)),
+        findings=tuple(_findings(local, orders, chance)),
     )
 
 
@@ -137,27 +144,21 @@ def _in_other_orders(form: OffsetBias | WindowBias) -> Iterator[float]:
         yield float(np.mean([locality(each, columns_of(form)) for each in weights]))
 
 
-def _findings(
-    form: OffsetBias | WindowBias, localities: Floats, chance: float
-) -> Iterator[Finding]:
-    if isinstance(form, OffsetBias) and form.beyond == "linear":
-        return  # What a rule makes true is no finding.
-    mean, others = localities.mean(), [*_in_other_orders(form)]
-    if not min(others) * (1.0 - FLAT) <= mean <= max(others) * (1.0 + FLAT):
-        yield _of_locality(localities, chance)
+def _is_rule(form: OffsetBias | WindowBias) -> bool:
+    """Whether its biases follow from a rule, whose consequences are no findings."""
+    return isinstance(form, OffsetBias) and form.beyond == "linear"
 
 
-def _of_locality(localities: Floats, chance: float) -> Finding:
-    n_heads, n_local = localities.size, int(np.count_nonzero(_above(localities, chance)))
-    is_most = 2 * n_local >= n_heads
-    mean, uniform = 100.0 * localities.mean(), 100.0 * chance
-    text = WORDING(
-        "near", n_local=n_local, n_heads=n_heads, is_most=is_most, mean=mean, uniform=uniform
-    )
-    last = float(np.sort(localities)[::-1][n_local - 1])
-    spot = Spot("heads", 100.0 * (n_local - 0.5) / n_heads, 100.0 * last)
-    spots, weight = (spot,) if n_local else (), 0.4 if is_most else 0.6
-    return Finding(text, ("above", "locality", "chance"), weight, spots=spots)
+def _findings(localities: Floats, orders: Sequence[float], chance: float) -> Iterator[Finding]:
+    """A finding where the mean is beyond that of the same biases in all random ``orders``, if there
+    are any.
+    """
+    mean = localities.mean()
+    if orders and not min(orders) * (1.0 - FLAT) <= mean <= max(orders) * (1.0 + FLAT):
+        values = {"mean": mean, "shuffled": np.mean(orders), "uniform": chance}
+        shares = {name: 100.0 * float(share) for name, share in values.items()}
+        text = WORDING("near", n_heads=localities.size, **shares)
+        yield Finding(text, ("locality", "shuffled", "chance"), 0.5)
 
 
 def _sorted(result: Result) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -55,6 +55,7 @@ from generator.numerics.arrays import (
     symmetry,
     translation_invariance,
 )
+from generator.numerics.floors import BasedRotation, lifts_the_floor
 from generator.numerics.shapes import (
     decay_scaled,
     far_from,
@@ -81,11 +82,9 @@ MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that f
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
+SEEN = 60.0  # Per cent of the steps that change, from which a bias is seen to fall; 50 by chance.
 AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
-# Of the sentence on bases: rotations that it takes, how many times a base is larger, how far apart
-# the distances may be at which all are half way, and how often shuffled far levels may pass.
-FEWEST_ROTATIONS, TENFOLD, SAME_PEAK, RARE, SHUFFLES = 5, 10.0, 1.25, 0.01, 20_000
 PLACES = {
     "positions": ("at the start", "in the middle", "at the end"),
     "patches": ("in the middle", "in the first corner", "in the last corner"),
@@ -97,7 +96,8 @@ class Window:
     """Measures of one window, means over the heads that have them; None where no head does.
 
     half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
-        at all; halves: half of each head that has one;
+        at all; halves: half of each head that has one; falling: the numbers of these heads,
+        (n_falling,), int;
         far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
@@ -109,6 +109,7 @@ class Window:
     changing: float | None
     invariance: float | None
     halves: tuple[float, ...]
+    falling: Array
     n_varying: int
     profile: Floats
 
@@ -256,9 +257,18 @@ def _left_out(form: Shaped) -> Array:
 
 
 def _window(kernel: Kernel) -> Window:
-    scaled = scaled_heads(kernel.heads, kernel.lines)
-    decays = [decay for head in scaled if (decay := _decay(kernel, head)) is not None]
-    halves = _defined(half_distance(np.arange(decay.size), decay) for decay in decays)
+    varying = [
+        (number, head)
+        for number in range(len(kernel.heads))
+        for head in scaled_heads(kernel.heads[[number]], kernel.lines)
+    ]
+    falling = {
+        number: half
+        for number, head in varying
+        if (decay := _decay(kernel, head)) is not None
+        and (half := half_distance(np.arange(decay.size), decay)) is not None
+    }
+    scaled, halves = [head for _, head in varying], [*falling.values()]
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
     rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in scaled)
     changing = _mean_or_none([fall + rise for fall, rise in zip(falls, rises, strict=True)])
@@ -267,7 +277,10 @@ def _window(kernel: Kernel) -> Window:
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
     far = far_level(kernel.along(kernel.heads[0]))
-    return Window(half, far, fall, changing, invariance, tuple(halves), len(scaled), profile)
+    numbers = np.array([*falling], dtype=np.int64)
+    return Window(
+        half, far, fall, changing, invariance, tuple(halves), numbers, len(scaled), profile
+    )
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -358,7 +371,7 @@ def _findings(
     metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, unit: str
 ) -> Iterator[Finding]:
     by_key = {metric.key: metric for metric in metrics}
-    quantity, half = form.quantity.partition(",")[0], by_key["half"]
+    quantity, half = _quantity(form, unit), by_key["half"]
     line: dict[str, Any] = {"n_positions": profile.size, "unit": unit, "quantity": quantity}
     if _is_straight(form):
         yield Finding(WORDING("straight", quantity=quantity), ("positions",), 0.2)
@@ -370,11 +383,34 @@ def _findings(
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
         noise = by_key.get("monotonicity_noise")
-        line |= {"half": half.value, "noise": noise and noise.value}
-        is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
-        yield _of_fall(line, by_key, windows[0], profile, is_steady)
+        line |= {"noise": noise and noise.value, "of_changes": _of_changes(form, windows[0])}
+        is_in_all = len(windows[0].halves) == windows[0].n_varying
+        if is_in_all and (line["of_changes"] or 100.0) < SEEN:
+            rests_on = ("monotonicity", "monotonicity_noise", "positions")
+            yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
+        else:
+            is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
+            line |= {"half": half.value}
+            yield _of_fall(line, by_key, windows[0], profile, is_steady)
     if (out := _left_out(form)).size:
         yield Finding(WORDING("left_out", outliers=out), ("left_out",))
+
+
+def _quantity(form: Shaped, unit: str) -> str:
+    """What falls; of an image, a rotation turns some of the pairs by each axis."""
+    quantity = form.quantity.partition(",")[0]
+    is_of_axis = isinstance(form, Rotation) and unit != "positions"
+    return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
+
+
+def _of_changes(form: Shaped, window: Window) -> float | None:
+    """Per cent of the steps that fall of those that change, of a learned bias; None for any other
+    form.
+    """
+    is_learned = isinstance(form, OffsetBias | WindowBias) and not _is_straight(form)
+    return (
+        100.0 * (window.falls or 0.0) / window.changing if is_learned and window.changing else None
+    )
 
 
 def _of_fall(
@@ -450,18 +486,6 @@ def overview(members: Sequence[tuple[Outcome, Reading]]) -> Overview:
     return Overview(_of_bases(members), (bases, strip) if dots else (bases,))
 
 
-@dataclass(frozen=True)
-class BasedRotation:
-    """What a rotation without scaling has: its base and pairs, and the measures of its mean cosine
-    over ``POSITIONS`` positions.
-    """
-
-    base: float
-    n_pairs: int
-    half: float
-    far: float
-
-
 def _of_bases(members: Sequence[tuple[Outcome, Reading]]) -> str:
     """What a larger base does, where the rotations at hand show it; "" else."""
     rotations = {
@@ -479,25 +503,6 @@ def _of_bases(members: Sequence[tuple[Outcome, Reading]]) -> str:
     halves = [one.half for one in rotations]
     ends = [end(rotations, key=lambda one: (one.base, one.n_pairs)) for end in (min, max)]
     return WORDING("floor", ends=ends, halves=(min(halves), max(halves)), count=len(rotations))
-
-
-def lifts_the_floor(rotations: Collection[BasedRotation]) -> bool:
-    """Whether each base at least ten times another has the higher far level, which is not so by
-    chance if far levels are shuffled, while all are half way to it at about the same distance.
-    """
-    if len(rotations) < FEWEST_ROTATIONS:
-        return False
-    bases, fars, halves = np.array([(one.base, one.far, one.half) for one in rotations]).T
-    larger = bases[:, None] >= TENFOLD * bases  # (n, n)
-    shuffled = np.random.default_rng(0).permuted(np.tile(fars, (SHUFFLES, 1)), axis=1)
-    is_same = halves.max() <= SAME_PEAK * halves.min()
-    return bool(_rise(larger, fars) and np.mean(_rise(larger, shuffled)) < RARE and is_same)
-
-
-def _rise(larger: Array, values: Floats) -> Array:
-    """Whether values (…, n) are higher wherever something is ``larger``, (n, n): (…), bool."""
-    higher = values[..., :, None] > values[..., None, :]
-    return np.asarray(np.all(higher, axis=(-2, -1), where=larger))
 
 
 def _dots(members: Sequence[tuple[Outcome, Reading]]) -> tuple[StripDot, ...]:

@@ -105,7 +105,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(
         metrics,
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
-        findings=(_finding(metrics, error_many),) if placed and _is_ordered(placed) else (),
+        findings=(_finding(metrics, error_many, len(form.vectors)),)
+        if placed and _is_ordered(placed)
+        else (),
     )
 
 
@@ -163,10 +165,11 @@ def _is_ordered(errors: Placed) -> bool:
     return errors.is_apart and errors.share < 1.0
 
 
-def _finding(metrics: tuple[Metric, ...], many: float | None) -> Finding:
+def _finding(metrics: tuple[Metric, ...], many: float | None, n_positions: int) -> Finding:
     """metrics: error, its spread, that of shuffled positions and its spread, per cent; many: mean
-    error with many pairs
+    error with many pairs; n_positions: of the table
     """
+    probed = metrics[-1].value or 0.0
     error, spread, usual, around = (metric.value or 0.0 for metric in metrics[:4])
     text = WORDING(
         "order",
@@ -178,8 +181,13 @@ def _finding(metrics: tuple[Metric, ...], many: float | None) -> Finding:
         n_many=MANY,
         shuffled=usual,
         around=around,
+        first=probed if probed < n_positions else None,
     )
-    rests_on = (*(metric.key for metric in metrics[:4]), *(() if many is None else ("error_many",)))
+    rests_on = (
+        *(metric.key for metric in metrics[:4]),
+        *(() if many is None else ("error_many",)),
+        "probed",
+    )
     weight = 0.45 if error <= ORDERED * usual else 0.25
     return Finding(text, rests_on, weight, spots=(Spot("draws", error, 0.0),))
 

@@ -73,6 +73,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     of_splits = deviations.mean(axis=1)
     middle = float(np.mean(np.abs(positions - round(float(positions.mean())))))
     metrics, errors = _by_least_squares(rows)
+    first = len(rows) if len(rows) < len(form.vectors) else None
     return Result(
         metrics=(
             Metric(
@@ -97,7 +98,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "wrong": _placed(deviations.mean(axis=0), inliers, len(rows)),
             "errors": errors,
         },
-        findings=tuple(_findings(of_splits, of_noise, middle)),
+        findings=tuple(_findings(of_splits, of_noise, middle, first)),
     )
 
 
@@ -152,16 +153,19 @@ def _placed(values: Floats, at: Array, n_positions: int) -> Floats:
     return placed
 
 
-def _findings(of_splits: Floats, of_noise: float, middle: float) -> Iterator[Finding]:
+def _findings(
+    of_splits: Floats, of_noise: float, middle: float, first: int | None
+) -> Iterator[Finding]:
     """A finding where the probe does better than with random numbers, and than a constant guess.
 
-    of_splits: (n_splits,), mean absolute error of each split
+    of_splits: (n_splits,), mean absolute error of each split; first: positions probed, None for all
     """
     error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
     if error > UNREADABLE * min(of_noise, middle):
         return
     roughly = error > READABLE * middle
-    text = WORDING("position", roughly=roughly, error=error, spread=spread, of_noise=of_noise)
+    values = {"error": error, "spread": spread, "of_noise": of_noise, "first": first}
+    text = WORDING("position", roughly=roughly, **values)
     yield Finding(
         text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
     )

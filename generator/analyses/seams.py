@@ -331,7 +331,9 @@ def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:
     for key, pair in (("first", 0), ("last", cosines.size - 1)):
         value = float(cosines[pair])
         if typical - value > APART:
-            text = WORDING(f"{key}_position", position=pair + 1, value=value, usual=typical)
+            n_lower = int(np.count_nonzero(cosines < value))
+            values = {"position": pair + 1, "value": value, "usual": typical, "n_lower": n_lower}
+            text = WORDING("of_ends", which=key, **values)
             weight = 0.7 if typical - value > 2.0 * APART else 0.4
             yield Finding(text, (key, "typical"), weight, spots=(Spot(FIGURE, pair + 0.5, value),))
 

@@ -64,7 +64,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("lowest", "Lowest cosine", pairs.min()),
         ),
         derived={"cosines": cosines},
-        findings=tuple(_findings(adjacent, float(pairs.mean()), len(vectors))),
+        findings=tuple(_findings(adjacent, float(pairs.mean()), form)),
     )
 
 
@@ -73,13 +73,14 @@ def matrix(form: PositionTable, _: Arrays) -> Floats:
     return cosine_matrix(form.vectors[:MOST_POSITIONS])
 
 
-def _findings(adjacent: float | None, mean: float, n_positions: int) -> Iterator[Finding]:
-    if n_positions > MOST_POSITIONS:
+def _findings(adjacent: float | None, mean: float, form: PositionTable) -> Iterator[Finding]:
+    if (n_positions := len(form.vectors)) > MOST_POSITIONS:
         yield Finding(WORDING("first_only", most=MOST_POSITIONS, n=n_positions), ("mean",))
     # Of noise, both are the same up to chance.
     if adjacent is not None and abs(adjacent - mean) > APART:
         is_far = adjacent - mean >= FAR * (1.0 - mean)
-        text = WORDING("neighbours", adjacent=adjacent, mean=mean, is_far=is_far)
+        values = {"adjacent": adjacent, "mean": mean, "is_grid": form.grid is not None}
+        text = WORDING("neighbours", is_far=is_far, **values)
         yield Finding(text, ("adjacent", "mean"), 0.4)
 
 

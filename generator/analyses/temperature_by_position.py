@@ -82,7 +82,7 @@ def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
         return Finding(WORDING("stays", context=form.n_positions), rests_on, 0.3)
-    text = WORDING("grows", first=first, last=last, context=form.n_positions)
+    text = WORDING("grows", first=first, last=last, context=form.n_positions, layers=form.layers)
     places = np.array([first, form.n_positions - 1.0])
     spots = tuple(
         Spot("factor", place + 1.0, value)

@@ -52,7 +52,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     rms = root_mean_square(table)
     sizes = np.maximum(table.max(axis=1), -table.min(axis=1))  # (n_positions,)
     position = int(sizes.argmax())
-    size, dimension = float(sizes[position]), int(np.abs(table[position]).argmax())
+    dimension = int(np.abs(table[position]).argmax())
+    peak, size = float(table[position, dimension]), float(sizes[position])
     n_beyond = np.count_nonzero(table > LIMIT * rms) + np.count_nonzero(table < -LIMIT * rms)
     return Result(
         metrics=(
@@ -74,7 +75,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
         findings=(
-            *_of_value(rms, size, position, dimension),
+            *_of_value(rms, peak, position, dimension),
             *(_of_structure(found, len(table)) if rms else ()),
         ),
         derived={"vectors": table},
@@ -109,13 +110,11 @@ def _formula(arrays: Arrays) -> SinusoidFormula | None:
     )
 
 
-def _of_value(rms: float, size: float, position: int, dimension: int) -> Iterator[Finding]:
+def _of_value(rms: float, peak: float, position: int, dimension: int) -> Iterator[Finding]:
     if rms == 0.0:
         yield Finding(WORDING("zero"), ("rms",), 1.0)
-    elif size >= 10.0 * rms:
-        text = WORDING(
-            "stands_out", size=size, position=position, dimension=dimension, times=size / rms
-        )
+    elif (times := abs(peak) / rms) >= 10.0:
+        text = WORDING("stands_out", peak=peak, position=position, dimension=dimension, times=times)
         yield Finding(text, ("largest", "rms", "peak"), 0.7)
 
 

@@ -89,7 +89,7 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
         if readers:
             _show_readers(checkpoint, tasks)
             return
-        with named.hub_errors(checkpoint), local_pool.reading() as executor:
+        with named.hub_errors(tasks[0].checkpoint), local_pool.reading() as executor:
             every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
         if as_json:
             documents = [inspection.document(inspected) for inspected in every]

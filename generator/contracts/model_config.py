@@ -153,6 +153,14 @@ class ModelConfig:
         """Value of a setting that is a list."""
         return value if isinstance(value := self.settings.get(name), list | tuple) else ()
 
+    def is_by_stage(self, name: str) -> bool:
+        """Whether a setting is a list of whole numbers, one for each stage of a model.
+
+        errors: RowError for another list
+        """
+        where = f"{self.where}: {name}"
+        return all(whole(value, where) for value in self.listed(name)) and bool(self.listed(name))
+
     def section(self, name: str) -> "ModelConfig | None":
         """Nested config with this name."""
         return (
@@ -177,14 +185,14 @@ class ModelConfig:
         """
         for config in (self, self.text_model):
             for key in SIZES[name]:
-                if config.value(key) is not None and not config.listed(key):
+                if config.value(key) is not None and not config.is_by_stage(key):
                     return config.whole(key)
         return None
 
     def path_of(self, name: Size) -> tuple[str, ...]:
         """Where the setting is that ``size`` returns; empty where it is absent."""
         for key in SIZES[name]:
-            if self.value(key) is not None and not self.listed(key):
+            if self.value(key) is not None and not self.is_by_stage(key):
                 return (key,)
         of_text = ((key, inner.path_of(name)) for key in TEXT if (inner := self.section(key)))
         return next(((key, *path) for key, path in of_text if path), ())

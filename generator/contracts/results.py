@@ -14,6 +14,7 @@ from generator.contracts.subjects import FormT, Subject, subject_of
 from generator.contracts.wording import FigureTexts, Wording
 from generator.encodings import Form
 from generator.numerics.arrays import Array
+from generator.numerics.certainty import is_beyond_chance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -253,12 +254,14 @@ class Chance:
     metric: key of that value; best: the value that is farthest from it
     samples, shuffles: key of a standard deviation with the number of values whose mean is taken: of
         the headline, and of its chance level; None where it is not known
+    total: key of the number of cases of which the headline is a share, in per cent, "" for others
     """
 
     metric: str
     best: float = 0.0
     samples: tuple[str, int] | None = None
     shuffles: tuple[str, int] | None = None
+    total: str = ""
 
     def placed(self, result: Result, value: float) -> "Placed":
         """``value`` beside its chance level; not apart from it where there is none."""
@@ -276,7 +279,11 @@ class Chance:
         error = known[0][0] / sqrt(known[0][1]) if self.samples else None
         away = value - chance
         share = value / chance if self.best == 0.0 else away / abs(self.best - chance)
-        return Placed(value, share, abs(away) > least, chance, error)
+        is_apart = abs(away) > least
+        if self.total:
+            total = int(result.value(self.total) or 0)
+            is_apart = is_beyond_chance(round(value / 100.0 * total), total, chance / 100.0)
+        return Placed(value, share, is_apart, chance, error)
 
 
 @dataclass(frozen=True)

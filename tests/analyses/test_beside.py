@@ -55,6 +55,15 @@ def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("layers", "start"),
+    [((), "Attention logits"), ((3,), "In layer 3, "), ((3, 7), "In layers 3, 7, attention")],
+)
+def test_the_layers_with_a_factor_are_named(layers: tuple[int, ...], start: str) -> None:
+    form = Temperature(0.1, 8192, 1, "steps", layers, 10**6)
+    assert temperature_by_position.compute(subject(form)).findings[0].text.startswith(start)
+
+
 def test_the_last_factor_by_hand() -> None:
     """Llama 4 at position 8192 · 128 − 1: 1 + 0.1 · ln 129; within 4,096 it never grows."""
     far, near = (

@@ -114,3 +114,15 @@ def test_a_value_is_placed_beside_its_chance_level(
     assert placed is not None
     assert placed.share == pytest.approx(share)
     assert (placed.is_apart, placed.error) == (is_apart, error)
+
+
+@pytest.mark.parametrize(("near", "is_apart"), [(3, False), (4, True)])
+def test_a_share_of_few_heads_is_placed_by_the_binomial_test(near: int, is_apart: bool) -> None:
+    """Of 6 heads with 3 of 31 each, 3 or more come about in 1.45 of 100 cases and 4 in 0.11: three
+    standard errors by chance would take both for more than chance.
+    """
+    values = {"near": 100.0 * near / 6.0, "by_chance": 300.0 / 31.0, "heads": 6.0}
+    result = Result(tuple(Metric(key, key, number) for key, number in values.items()))
+    placed = Headline("near", chance=Chance("by_chance", 100.0, total="heads")).placed(result)
+    assert placed is not None
+    assert placed.is_apart == is_apart

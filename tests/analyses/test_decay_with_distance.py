@@ -7,11 +7,9 @@ from numpy.testing import assert_allclose
 
 from generator.analyses.decay_with_distance import (
     ANALYSIS,
-    BasedRotation,
     Shaped,
     _dots,
     compute,
-    lifts_the_floor,
     overview,
 )
 from generator.contracts import (
@@ -36,6 +34,7 @@ from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
 from generator.figures.profiles import draw_bases, draw_profiles, draw_strip
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
+from generator.numerics.floors import BasedRotation, lifts_the_floor
 from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.analyses.on import drifting
 from tests.support import LABELS, checkpoint, close, subject
@@ -270,9 +269,10 @@ def test_the_share_of_falling_steps_of_a_random_table(n: int, steps: int, chance
 
 
 @pytest.mark.parametrize(("chosen", "heads"), [
-    ([0, 1], "In 1 of 2 heads, the"),
+    ([0, 1], "In head 0 of 2, the"),
     ([0], "The"),
-    ([0, 0, 1], "In 2 of 3 heads, the"),
+    ([0, 0, 1], "In heads 0–1 of 3, the"),
+    ([1, 0, 1, 0], "In heads 1, 3 of 4, the"),
     ([0, 0], "In each of 2 heads, the"),
 ])  # fmt: skip
 def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads: str) -> None:
@@ -442,7 +442,7 @@ def test_a_sentence_says_from_where_to_where_and_counts_the_steps() -> None:
     assert result_of(rotation(1e4)).findings[0].text == (
         "The mean cosine of the angles falls halfway to its far level, from 1 to"
         f" {(1.0 + far) / 2.0:.2f}, within 8.1 positions (measured over 128). Its far level, the"
-        f" mean over distances from 96 to 127, is {far:.2f}. It falls in {falls} of the first 20"
+        f" mean over all pairs 96 to 127 apart, is {far:.2f}. It falls in {falls} of the first 20"
         " steps."
     )
 

@@ -60,8 +60,11 @@ def test_root_mean_square_and_largest_value_of_a_table() -> None:
 )
 def test_an_outlying_value_is_reported_however_small(outlier: float, text: str) -> None:
     finding, *others = result_of(whole_table, np.pad([[outlier]], ((4, 15), (7, 12)))).findings
+    sign = "−" if outlier < 0 else ""
     assert [other.text for other in others] == ["The vectors of positions 0–3, 5–19 are zero."]
-    assert f"value, {text} at position 4 and dimension 7, is 20 times" in finding.text
+    assert f"furthest from zero, {sign}{text} at position 4 and dimension 7, is 20 times" in (
+        finding.text
+    )
 
 
 def test_cosines_equal_those_of_scikit_learn() -> None:

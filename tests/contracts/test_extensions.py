@@ -73,6 +73,7 @@ NO_FAMILIES = {
         ("generator.checkpoints.files.other_configs", family): "what files of other programs are of"
         for family in (
             "clip",
+            "clip_text_model",
             "gpt_neox",
             "llama",
             "llama4",

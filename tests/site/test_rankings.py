@@ -238,8 +238,24 @@ def test_what_has_a_chance_level_is_ranked_beside_it_and_by_chance_not_at_all() 
     assert [entry.counts for entry in found.entries] == [True, True, True, False]
     assert found.sentence == (
         "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): the ends of 3"
-        " encodings, ranked beside chance; 1 is not told apart from it."
+        " learned encodings, ranked beside chance; 1 is not told apart from it."
     )
+
+
+def test_what_a_formula_makes_true_is_no_end_of_an_order_beside_chance() -> None:
+    made = with_chance("E", 0.1, 50.0)
+    [reading] = made.readings
+    by_formula = replace(reading.encoding, scheme="sinusoidal")
+    made = replace(made, readings=(replace(reading, encoding=by_formula),))
+    every = (*BESIDE_CHANCE, made)
+    found, without = (
+        ranking_of(Atlas(outcomes, (BESIDE,), all_schemes()), BESIDE)
+        for outcomes in (every, BESIDE_CHANCE)
+    )
+    assert found is not None
+    assert without is not None
+    assert found.entries[0].reading.label.title == "E"
+    assert found.sentence == without.sentence
 
 
 def test_a_row_has_a_tick_for_chance_and_a_bar_for_the_standard_error() -> None:

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from generator.checkpoints import series
 from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.formats import PIPELINE
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.recorded_folder import RecordedFolder, current_digests, digest_of
@@ -20,8 +21,7 @@ from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import RowError
 from generator.text import slugify
 
-# Of a pipeline of diffusers: what names its parts, and the weights of those that are its own.
-PIPELINE = "model_index.json"
+# Weights of the parts of a pipeline that are diffusers' own.
 OF_PARTS = tuple(f"diffusion_pytorch_model.safetensors{end}" for end in ("", ".index.json"))
 
 

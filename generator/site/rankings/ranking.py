@@ -26,7 +26,7 @@ WORDING = Wording("wording/standings.jinja")
 @dataclass(frozen=True)
 class Ranked:
     """A finite value of an encoding. unit: of the value; counts: whether it has a place in the
-    order
+    order; is_made: whether a formula makes it what it is
     """
 
     outcome: Outcome
@@ -34,6 +34,7 @@ class Ranked:
     placed: Placed
     unit: str
     counts: bool
+    is_made: bool
 
     @property
     def value(self) -> float:
@@ -123,9 +124,10 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """What the lowest value is and what the highest, and who has them; "" where nothing can be
-        compared.
+        compared. Beside chance, what a formula makes true is left out.
         """
-        compared = self.compared
+        is_range = self.headline.chance is None
+        compared = [entry for entry in self.compared if is_range or not entry.is_made]
         if not compared:
             return ""
         first, last = compared[0], compared[_highest(compared)]
@@ -142,10 +144,9 @@ class Ranking:
             low, high = in_unit(least, unit if unit == "%" else ""), in_unit(most, unit)
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
-        is_range = self.headline.chance is None
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
         n_by_chance = sum(
-            not entry.placed.is_apart
+            not entry.placed.is_apart and not entry.is_made
             for entry in self.entries
             if entry.reading.encoding.modality == first.reading.encoding.modality
         )
@@ -175,6 +176,7 @@ def ranking(
     """The order of those of ``members`` that have a finite value, each encoding of a model once;
     None without any.
     """
+    by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
     entries = []
     for outcome, reading in members:
         result = reading.results[analysis.key]
@@ -182,7 +184,8 @@ def ranking(
         if placed and not repeats(outcome, reading):
             counts = in_order(atlas, analysis, headline, reading) is not None
             unit = result.metric(headline.metric).unit
-            entries.append(Ranked(outcome, reading, placed, unit, counts))
+            is_made = reading.encoding.scheme in by_formula
+            entries.append(Ranked(outcome, reading, placed, unit, counts, is_made))
     if not entries:
         return None
     metric = entries[0].reading.results[analysis.key].metric(headline.metric)

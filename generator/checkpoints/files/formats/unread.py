@@ -5,6 +5,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import NoReturn
 
+from generator.checkpoints.files.formats import PIPELINE
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.unread_folders import model_of
 from generator.contracts import FileFormat, WeightsFile
@@ -30,7 +31,7 @@ ORIGIN = "name the checkpoint that it was made from"
 KINDS = {
     "adapter_config.json": ADAPTER,
     "adapter_model.*": ADAPTER,
-    "model_index.json": (
+    PIPELINE: (
         "a diffusers pipeline, which has several models",
         "name the folder of one of them, such as text_encoder",
     ),

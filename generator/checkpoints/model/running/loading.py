@@ -150,8 +150,10 @@ def _settings(resolved: Resolved) -> Any:
     if resolved.refused:
         raise RowError(f"{config.where}: transformers refuses its config ({resolved.refused})")
     if not is_known(config.family):
+        kind = "class" if config.claimed else "type"
         raise RowError(
-            f"{config.where}: transformers has no model of the type {config.family!r:.60}, and"
+            f"{config.where}: transformers has no model of the {kind}"
+            f" {config.family!r:.60}, and"
             " remote code is never run"
         )
     with quietly():
