@@ -24,10 +24,15 @@ from tests.synthetic import TABLE, Contents, write_folder, write_list
 COMMIT = "a" * 40
 LINKED, DEFINED = re.compile(r"\]\((tests/[\w/]+\.py)\)"), re.compile(r"^def (test_\w+)", re.M)
 CODE = "from pathlib import Path\nPath({marker!r}).touch()\n"
-CLASSES = {
-    f"Auto{kind}": f"planted.Planted{kind}"
-    for kind in ("Config", "Model", "ModelForCausalLM", "Tokenizer")
-}
+KINDS = ("Config", "Model", "ModelForCausalLM", "Tokenizer")
+CLASSES = {f"Auto{kind}": f"planted.Planted{kind}" for kind in KINDS}
+# By the names that transformers has itself, so that its own are believed to be meant.
+OF_TRANSFORMERS = {
+    "auto_map": dict(zip(map("Auto{}".format, KINDS), (
+        "planted.GPT2Config", "planted.GPT2Model", "planted.GPT2LMHeadModel", "planted.Any",
+    ), strict=True)),
+    "architectures": ["GPT2LMHeadModel"],
+}  # fmt: skip
 _connected: list[Any] | None = None
 
 
@@ -52,11 +57,12 @@ def connections() -> Iterator[list[Any]]:
         _connected = None
 
 
-def planted(model_type: str, marker: Path) -> Contents:
+def planted(model_type: str, marker: Path, **settings: Any) -> Contents:
     """A checkpoint whose configuration asks for code beside it, which would leave ``marker``."""
     config = json.loads(TABLE["config.json"]) | {
         "model_type": model_type, "auto_map": CLASSES, "trust_remote_code": True,
         "_attn_implementation": "planted/kernel", "architectures": ["PlantedModel"],
+        **settings,
     }  # fmt: skip
     of_words = {"AutoTokenizer": ["planted.PlantedTokenizer", None]}
     tokenizer = {"auto_map": of_words, "tokenizer_class": "PlantedTokenizer"}
@@ -108,7 +114,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("promises")
     for model_type in MODEL_TYPES:
         write_folder(folder / model_type, planted(model_type, folder / f"{model_type} ran"))
-    _save_model(folder / RUN, planted("gpt2", folder / f"{RUN} ran"))
+    _save_model(folder / RUN, planted("gpt2", folder / f"{RUN} ran", **OF_TRANSFORMERS))
     rows: list[dict[str, Any]] = [
         {"hub": "atlas/table"},
         *({"folder": model_type} for model_type in MODEL_TYPES),

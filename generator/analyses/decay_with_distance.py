@@ -385,7 +385,7 @@ def _findings(
         noise = by_key.get("monotonicity_noise")
         line |= {"noise": noise and noise.value, "of_changes": _of_changes(form, windows[0])}
         is_in_all = len(windows[0].halves) == windows[0].n_varying
-        if is_in_all and (line["of_changes"] or 100.0) < SEEN:
+        if is_in_all and line["of_changes"] is not None and line["of_changes"] < SEEN:
             rests_on = ("monotonicity", "monotonicity_noise", "positions")
             yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
         else:

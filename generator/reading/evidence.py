@@ -128,7 +128,11 @@ def _evidence(given: str, where: str) -> Evidence:
         rejected.append((path, own, change.rejected))
         if change.is_read or _is_of_class(settings, path):
             read |= own.keys()
-        elif keys.concerns_position(path) and value and not _is_said(path, value, before or {}):
+        elif (
+            keys.concerns_position(path)
+            and value
+            and not _names_a_scheme(path, value, before or {})
+        ):
             unread |= own
     _credit_sizes(by_encoding, rejected)
     for path, value in every[: keys.MOST_TRIED]:
@@ -320,7 +324,7 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
     return False
 
 
-def _is_said(path: keys.Path, value: object, found: Effects) -> bool:
+def _names_a_scheme(path: keys.Path, value: object, found: Effects) -> bool:
     """Whether a setting names a scheme that was found, or the absence of others."""
     if path[-1] not in NAMING:
         return False

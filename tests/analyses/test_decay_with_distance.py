@@ -565,3 +565,16 @@ def test_the_first_figure_has_four_bases_near_and_far() -> None:
     assert {x[-1] for x, _ in far} == {131_072}
     for curve, base in zip(curves, (1e4, 1e5, 1e6, 1e7), strict=True):
         close(curve, rotation(base).by_offset(128), 1e-12)
+
+
+FAR_OFFSETS = np.arange(-19, 20)
+
+
+@pytest.mark.parametrize(("is_even", "is_clear"), [(np.arange(20) % 2 == 0, False), (True, True)])
+def test_a_bias_that_goes_up_and_down_shows_no_clear_fall(is_even: Any, is_clear: bool) -> None:
+    """It is highest at 0, and then falls at every second step, or at every one."""
+    values = np.where(is_even, -np.arange(20.0) * is_clear, -9.0) + 9.0 * (np.arange(20) == 0)
+    by_offset = frozen(values[np.abs(FAR_OFFSETS)][None])
+    form = OffsetBias(by_offset, frozen(FAR_OFFSETS), causal=False, beyond="constant")
+    text = result_of(form).findings[0].text
+    assert ("shows no clear fall" in text, "falls halfway" in text) == (not is_clear, is_clear)

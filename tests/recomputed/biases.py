@@ -33,6 +33,7 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
         "below": -from_median.min(),
         "near_heads": 100 * np.mean(np.abs(peaks) <= 1),
         "near_chance": (chance := near_chance(values.T, np.abs(offsets) <= 1)),
+        "heads": float(len(values)),
         "near_error": binomial_error(chance, len(values)),
     }
 

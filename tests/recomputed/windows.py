@@ -42,6 +42,7 @@ def bias_by_patch_offset(encoding: Encoding) -> Metrics:
         "near_chance": (
             chance := biases.near_chance(heads.reshape(len(heads), -1).T, is_near.reshape(-1))
         ),
+        "heads": float(len(heads)),
         "near_error": biases.binomial_error(chance, len(heads)),
         "left_right": np.mean([_likeness(head, head[:, ::-1]) for head in centred]),
         "up_down": np.mean([_likeness(head, head[::-1]) for head in centred]),

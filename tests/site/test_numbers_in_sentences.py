@@ -69,6 +69,7 @@ class Numbers:
         }
         own = [pair for key, pair in metrics.items() if key.startswith(f"{analysis}.")]
         self.metrics = [value for value, _ in own]
+        self.by_key = {key.partition(".")[2]: value for key, (value, _) in metrics.items()}
         self.shares = [value for value, unit in own if unit == "%"]
         counts = [value for value, unit in metrics.values() if not unit and value == int(value)]
         self.counts = {int(value) for value in counts}  # of outliers, of any analysis
@@ -106,10 +107,14 @@ class Numbers:
         if before.endswith("falls in ") and (steps := STEPS.match(after)):
             firsts = [line[: int(steps[1]) + 1] for line in self.lines]
             return any(np.count_nonzero(np.diff(first) < 0.0) == number for first in firsts)
-        if before.endswith(" from 1 to "):  # Half way to the far level.
+        if before.endswith((" from 1 to ", " falls below ")):  # Half way to the far level.
             every += [(1.0 + value) / 2.0 for value in self.metrics]
-        if before.endswith("distances from "):  # The last quarter.
+        if before.endswith("all pairs "):  # In the last quarter of the distances.
             every.append(3 * (int(NUMBER.findall(after)[0]) + 1) // 4)
+        if after.startswith(("% of the steps", "% of all steps")):  # That change, and that do not.
+            changing = 2.0 * self.by_key.get("monotonicity_noise", math.inf)
+            falling = self.by_key.get("monotonicity", 0.0)
+            every += [100.0 * falling / changing, 100.0 - changing]
         if any(is_printed_as(value, text) for value in every):
             return True
         if size := WORDS.get(after.strip().split(" ")[0].rstrip(".,")):
@@ -145,6 +150,8 @@ def _numbers(parameters: Any) -> Iterator[float]:
             yield from _numbers(value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield value
+        elif isinstance(value, list) and all(isinstance(one, int) for one in value):
+            yield from [*value, *np.diff(value).tolist()]  # Layers, and how many from one on.
 
 
 def sentences(built: Path) -> Iterator[tuple[str, str, Numbers]]:
