@@ -74,15 +74,19 @@ def rotary_initialisers() -> Any:
 
 
 def import_transformers() -> Any:
-    """transformers with its models.
+    """transformers with its models, which need torch, so that nothing spares it any more.
 
     One that has found no torch is forgotten, and imported again.
     """
+    global _without_torch  # noqa: PLW0603 (of the process)
+    _without_torch = False
     import_utils = sys.modules.get("transformers.utils.import_utils")
     if import_utils is not None and not import_utils.is_torch_available():
         for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
             del sys.modules[name]
-    return import_module("transformers")
+    transformers = import_module("transformers")
+    rotary_initialisers()
+    return transformers
 
 
 def keep_torch() -> None:

@@ -37,3 +37,12 @@ def test_rotations_are_rescaled_as_by_torch(monkeypatch: pytest.MonkeyPatch) -> 
         assert_allclose(other.attention_factor, factor, rtol=1e-6)
     kinds = module.ROPE_INIT_FUNCTIONS
     assert {form.rope_type for form in by_torch.values()} >= {*kinds}
+
+
+def test_models_have_torch_whatever_was_rescaled_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = light_transformers("modeling_rope_utils")
+    monkeypatch.setattr(module, "torch", module.torch)
+    monkeypatch.setattr(libraries, "_without_torch", True)
+    assert libraries.rotary_initialisers().torch.__name__ == libraries.IN_NUMPY
+    libraries.import_transformers()
+    assert libraries.rotary_initialisers().torch.__name__ == module.torch.__name__ == "torch"
