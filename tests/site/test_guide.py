@@ -222,7 +222,7 @@ def test_the_inputs_of_the_action_on_the_page_exist() -> None:
     for text in texts:
         [step] = YAML(typ="safe").load(text)
         assert set(step["with"]) <= set(action["inputs"])
-    assert len(texts) == 2
+    assert len(texts) == 3
     assert not PINNED.match("uses: OWNER/position-atlas@COMMIT")  # A reader has to fill it in.
 
 

@@ -56,7 +56,7 @@ def _value(examined: Examined, key: str) -> float | None:
 
 RULE = Rule(
     key="share",
-    levels={"absent": "warning", "uneven": "warning"},
+    levels={"absent": "note", "uneven": "warning"},
     find=find,
     about=("partial_rotary_factor", "model_type"),
 )
