@@ -19,12 +19,15 @@ from generator.contracts import (
     Rule,
     discovery,
 )
+from generator.encodings import Rotation
 from generator.errors import RefusedError, RowError
 from generator.reading import rules
+from generator.reading.comparison import rotation_in_words
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
+from generator.reading.questions import WORDING as QUESTIONS
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
 from generator.reading.taken import Taken, all_readers, is_read, taken
 
@@ -56,7 +59,7 @@ def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding,
     unknown = unknown_family(files, found) if files.config.settings else ""
     is_guess = bool(unknown) and (not found.all or any(one.is_guess for one in found.all))
     if is_guess:
-        examined = replace(examined, questions=[unknown])
+        examined = replace(examined, questions=[unknown + _assumed(found)])
     every: dict[LintFinding, None] = {}
     for rule in all_rules():
         if not is_guess or rule.key == UNKNOWN:
@@ -65,6 +68,16 @@ def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding,
                     every[one] = None
     alone = [one for one in every if not _is_named(one, [*every])]
     return tuple(sorted(alone, key=lambda one: LEVELS.index(one.level)))
+
+
+def _assumed(found: Found) -> str:
+    """The rotations that a guess makes, with the keys that they follow from."""
+    texts = [
+        rotation_in_words(one, ("base", "rotary_dim"))
+        for one in found.all
+        if one.is_of_words and isinstance(one.form, Rotation)
+    ]
+    return " " + QUESTIONS("assumed", rotations=texts) if texts else ""
 
 
 def _of_rule(rule: Rule, examined: Examined) -> Iterator[LintFinding]:

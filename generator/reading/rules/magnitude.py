@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from generator.contracts import Examined, Json, Rule
+from generator.checkpoints.model.keys import leaves
+from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
-from generator.encodings.rotations import yarn_magnitude
+from generator.encodings.rotations import yarn_factor, yarn_magnitude
 
 SETTINGS = ("attention_factor", "mscale", "mscale_all_dim", "short_mscale", "factor",
             "original_max_position_embeddings")  # fmt: skip
+SAYING = ("attention_factor", "attn_factor", "mscale", "mscale_all_dim")
 ROUNDING = 1e-6
 
 
@@ -29,6 +31,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             }
             values = {"settings": settings, "by_context": by_context}
             yield "of_rotation", {**of_part, **values, "factor": form.attention_factor}
+        elif form.rope_type == "yarn" and _is_unsaid(examined.files.config, form):
+            usual = yarn_factor(form.scaling["factor"])
+            family = examined.files.resolved.family_of(one.part)
+            yield "by_family", {"part": one.part, "usual": usual, "family": family}
         # The code of latent attention scales all of the logits.
         magnitude = yarn_magnitude(form.scaling) if examined.files.config.is_latent else None
         if magnitude is not None:
@@ -36,9 +42,16 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
 
 
+def _is_unsaid(config: ModelConfig, form: Rotation) -> bool:
+    """Whether no key of a config.json says that sine and cosine keep their size."""
+    said = {path[-1] for path, value in leaves(config.settings) if value is not None}
+    is_scaled = isinstance(form.scaling.get("factor"), int | float)
+    return is_scaled and config.keys_of_file is None and said.isdisjoint(SAYING)
+
+
 RULE = Rule(
     key="magnitude",
-    levels={"of_rotation": "fact", "of_logits": "fact"},
+    levels={"of_rotation": "fact", "of_logits": "fact", "by_family": "note"},
     find=find,
     about=("attention_factor", "mscale_all_dim", "factor", "rope_scaling", "rope_parameters"),
 )
