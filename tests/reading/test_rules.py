@@ -212,6 +212,10 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**{name: LLAMA[name] for name in LLAMA if name != "rope_theta"},
       "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}},
      {**LLAMA, "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}}),
+    # modeling_llama.py has no word of sections.
+    ("sections", "stands in the settings of llama, whose code in transformers turns all pairs",
+     scaled(LLAMA, rope_type="default", mrope_section=[3, 3, 2]),
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
     ("sections", "stands beside the kind “default”",
      scaled({**LLAMA, "model_type": "qwen2_vl"}, type="default", mrope_section=[2, 3, 3]),
      scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
@@ -486,7 +490,7 @@ def test_of_published_models_few_have_a_warning() -> None:
      # Of the layers that see all.
      ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
       " in transformers has 1,000,000."),
-     ("qwen2", None, "fact", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
+     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
       " model."),
      ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
 )  # fmt: skip

@@ -299,10 +299,20 @@ def rows_beside_patches(model_type: str) -> int | None:
     """
     if not is_known(model_type):
         return None
-    folder = Path(inspect.getfile(config_classes()[model_type])).parent
-    sources = (path.read_text(encoding="utf-8") for path in folder.glob("modeling_*.py"))
-    found = {int(count) for source in sources for count in BESIDE_PATCHES.findall(source)}
+    found = {int(count) for count in BESIDE_PATCHES.findall(_code(model_type))}
     return found.pop() if len(found) == 1 else None
+
+
+@cache
+def is_in_code(name: str, model_type: str) -> bool:
+    """Whether the code of a family in transformers has a name; True for other families."""
+    return not is_known(model_type) or name in _code(model_type)
+
+
+def _code(model_type: str) -> str:
+    """That of the models of a family that transformers has."""
+    folder = Path(inspect.getfile(config_classes()[model_type])).parent
+    return "".join(path.read_text(encoding="utf-8") for path in folder.glob("modeling_*.py"))
 
 
 @cache

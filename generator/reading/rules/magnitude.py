@@ -45,8 +45,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 def _is_unsaid(config: ModelConfig, form: Rotation) -> bool:
     """Whether no key of a config.json says that sine and cosine keep their size."""
     said = {path[-1] for path, value in leaves(config.settings) if value is not None}
-    is_scaled = isinstance(form.scaling.get("factor"), int | float)
-    return is_scaled and config.keys_of_file is None and said.isdisjoint(SAYING)
+    factor = form.scaling.get("factor")
+    is_slowed = isinstance(factor, int | float) and factor > 1.0
+    return is_slowed and config.keys_of_file is None and said.isdisjoint(SAYING)
 
 
 RULE = Rule(
