@@ -27,8 +27,7 @@ from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
-from generator.reading.questions import WORDING as QUESTIONS
-from generator.reading.questions import understood_in_part, unknown_family, unread_keys
+from generator.reading.questions import assumed, understood_in_part, unknown_family, unread_keys
 from generator.reading.taken import Taken, all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
@@ -77,7 +76,7 @@ def _assumed(found: Found) -> str:
         for one in found.all
         if one.is_of_words and isinstance(one.form, Rotation)
     ]
-    return " " + QUESTIONS("assumed", rotations=texts) if texts else ""
+    return f" {assumed(texts)}" if texts else ""
 
 
 def _of_rule(rule: Rule, examined: Examined) -> Iterator[LintFinding]:
@@ -143,7 +142,7 @@ def _examined(files: Files, found: Found) -> Examined:
     is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
     return Examined(
         files, found.all, layers, followed, unread_keys(files, found), is_open, questions,
-        refused,
+        refused, of_layers=evident.keys.get("", {}).get("layers", ()),
     )  # fmt: skip
 
 

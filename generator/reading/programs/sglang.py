@@ -29,23 +29,21 @@ def _with_magnitude(settings: Json) -> Json:
     """Settings whose blocks of YaRN, at any depth, have the factor on sine and cosine that it takes
     in place of theirs: ``attn_factor`` times what follows from the rest.
     """
-    found = {
+    found: dict[str, Any] = {
         name: _with_magnitude(value) if isinstance(value, Mapping) else value
         for name, value in settings.items()
     }
-    if "yarn" not in (settings.get("rope_type"), settings.get("type")):
-        return found
-    found.pop("attention_factor", None)
-    times = found.get("attn_factor", 1.0)
-    return found if times == 1.0 else {**found, "attention_factor": times * _magnitude(found)}
+    if "yarn" in (settings.get("rope_type"), settings.get("type")):
+        found.pop("attention_factor", None)
+        if (times := found.get("attn_factor", 1.0)) != 1.0:
+            found["attention_factor"] = times * _magnitude(found)
+    return found
 
 
 def _magnitude(block: Json) -> float:
-    shares = [block.get(name) for name in ("mscale", "mscale_all_dim")]
-    one, other = (
-        yarn_factor(block["factor"], share) for share in (shares if None not in shares else (1, 0))
-    )
-    return one / other
+    shares: Any = block.get("mscale"), block.get("mscale_all_dim")
+    one, other = (1.0, 0.0) if None in shares else shares
+    return yarn_factor(block["factor"], one) / yarn_factor(block["factor"], other)
 
 
 def limit(config: Json, blocks: Sequence[Json]) -> int:  # noqa: ARG001 (those of each rotation)

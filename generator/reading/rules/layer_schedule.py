@@ -6,7 +6,6 @@ from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Or
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
 from generator.encodings import Form, Rotation
-from generator.reading.evidence import evidence
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
 WIDTHS = frozenset({"sliding_window", "local_attention", "window_size", "attention_chunk_size"})
@@ -32,7 +31,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             source = "" if has_key else examined.files.config.source
             kind = _kind_of_bare(examined.files.config, bool(source), len(bare) > len(rotated))
             yield kind, {**sized, "layers": bare, "source": source}
-        yield from _limited(own, sized, _unsaid(examined.files.config))
+        yield from _limited(own, sized, _unsaid(examined))
     for one in examined.encodings:
         form = one.form
         if (
@@ -51,10 +50,10 @@ def _kind_of_bare(config: ModelConfig, by_name: bool, are_most: bool) -> str:
     return "unrotated_by_inverse" if any(lists) and are_most else "unrotated"
 
 
-def _unsaid(config: ModelConfig) -> str:
+def _unsaid(examined: Examined) -> str:
     """The file, where none of its keys says which layers have windows; "" where one does."""
-    keys = evidence(config).keys.get("", {}).get("layers", ()) if config.settings else ()
-    says = {key.split(".")[-1] for key in keys} - NUMBERS - WIDTHS
+    config = examined.files.config
+    says = {key.split(".")[-1] for key in examined.of_layers} - NUMBERS - WIDTHS
     return "" if says or config.keys_of_file is not None else config.source
 
 

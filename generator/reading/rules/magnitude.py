@@ -31,8 +31,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             }
             values = {"settings": settings, "by_context": by_context}
             yield "of_rotation", {**of_part, **values, "factor": form.attention_factor}
-        elif form.rope_type == "yarn" and _is_unsaid(examined.files.config, form):
-            usual = yarn_factor(form.scaling["factor"])
+        elif form.rope_type == "yarn" and (usual := _unsaid(examined.files.config, form)) > 1.0:
             family = examined.files.resolved.family_of(one.part)
             yield "by_family", {"part": one.part, "usual": usual, "family": family}
         # The code of latent attention scales all of the logits.
@@ -42,12 +41,13 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield "of_logits", {"factor": magnitude, "share": share, "slowed": slowed}
 
 
-def _is_unsaid(config: ModelConfig, form: Rotation) -> bool:
-    """Whether no key of a config.json says that sine and cosine keep their size."""
+def _unsaid(config: ModelConfig, form: Rotation) -> float:
+    """The factor of YaRN by default, where no key of a config.json gives one; 1 where one does."""
     said = {path[-1] for path, value in leaves(config.settings) if value is not None}
-    factor = form.scaling.get("factor")
-    is_slowed = isinstance(factor, int | float) and factor > 1.0
-    return is_slowed and config.keys_of_file is None and said.isdisjoint(SAYING)
+    factor, is_own = form.scaling.get("factor"), config.keys_of_file is None
+    if not isinstance(factor, int | float) or not is_own or not said.isdisjoint(SAYING):
+        return 1.0
+    return yarn_factor(factor)
 
 
 RULE = Rule(
