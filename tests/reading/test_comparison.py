@@ -163,6 +163,11 @@ def test_settings_of_tensorrt_llm_are_those_of_its_class() -> None:
     assert (
         "base 10,000, 16 of 16 components (not in config.json, so the default of Tens" in found.text
     )
+    bare = {**LLAMA, "rope_theta": 1e4}
+    assert (
+        between(config(bare), config({**theirs, "architecture": "MistralForCausalLM"})).verdict
+        == "equal"
+    )
     scaled = {**LLAMA, "rope_scaling": {"type": "linear", "factor": 2.0}}
     same = {**theirs, "rotary_base": 1e6, "rotary_scaling": scaled["rope_scaling"]}
     assert between(config(scaled), config(same)).verdict == "equal"

@@ -471,8 +471,8 @@ def _of_program(program: str, config: ModelConfig) -> Json:  # noqa: ARG001 (the
 
 
 def _tensorrt_llm(config: ModelConfig) -> Json:
-    """Of its class for models like Llama, which has a base of its own where a file has none
-    (tensorrt_llm/models/llama/config.py); any other of its files is of code that is not known.
+    """Of its class for models like Llama, which knows no window, and has a base of its own where a
+    file has none (tensorrt_llm/models/llama/config.py); other files are of code that is not known.
     """
     types = _type_of(config.updated({"architectures": [config.value("architecture")]}))
     is_turned = config.text("position_embedding_type") == "rope_gpt_neox"
@@ -480,7 +480,7 @@ def _tensorrt_llm(config: ModelConfig) -> Json:
         return {"model_type": OF_PROGRAMS["mapping"]} if "mapping" in config else {}
     names = {"head_dim": "head_size", "rope_scaling": "rotary_scaling"}
     base = {"rope_theta": config.value("rotary_base", 10_000.0), "position_embedding_type": None}
-    return {**types, **base, **_renamed(config, names)}
+    return {"model_type": "llama", **base, **_renamed(config, names)}
 
 
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
