@@ -174,9 +174,6 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      " no_rope_layers, 1 is a layer with rotation",
      {**LLAMA, "model_type": "smollm3", "no_rope_layers": [0, 0, 0, 1]},
      {**LLAMA, "model_type": "smollm3", "no_rope_layers": [1] * 4}),
-    ("layer-schedule", "no_rope_layers is an empty list, which transformers takes for none",
-     {**LLAMA, "model_type": "llama4_text", "no_rope_layers": []},
-     {**LLAMA, "model_type": "llama4_text", "no_rope_layers": [1, 1, 1, 0]}),
     ("layer-schedule", "windows of 8 positions: 0, 2. config.json does not say which",
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16},
      {**LLAMA, "model_type": "gemma2", "head_dim": 16, "layer_types": ["full_attention"] * 4}),
@@ -471,6 +468,14 @@ def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
     texts = [one.text for one in found(files) if one.rule == "two-places"]
     assert len(texts) == 3
     assert texts == sorted(texts)
+
+
+@pytest.mark.parametrize(("flags", "level"), [([], ["note"]), ([1, 1, 1, 0], [])])
+def test_an_empty_list_of_layers_with_rotation_is_none(flags: list[int], level: list[str]) -> None:
+    """Llama4TextConfig makes a list where none, or an empty one, is given."""
+    settings = {**LLAMA, "model_type": "llama4_text", "no_rope_layers": flags}
+    said = [one for one in found(ConfigAlone(settings, "own")) if "an empty list" in one.text]
+    assert [one.level for one in said] == level
 
 
 def test_of_published_models_few_have_a_warning() -> None:

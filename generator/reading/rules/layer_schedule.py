@@ -81,7 +81,8 @@ def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, 
         chunks = all("chunked" in layer.mixers for layer in limited)
         layers = [layer.index for layer in limited]
         values = {**sized, "layers": layers, "widths": widths, "are_chunks": chunks}
-        yield "limited_by_name" if unsaid else "limited", {**values, "source": unsaid}
+        kind = "limited_by_name" if unsaid and not chunks else "limited"
+        yield kind, {**values, "source": unsaid}
 
 
 RULE = Rule(
