@@ -191,8 +191,8 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     # 0.1 · ln 16 + 1 = 1.277259; modeling_deepseek_v4.py multiplies by nothing.
     ("magnitude", "unless a key says otherwise, and none does",
      {**DEEPSEEK_V4, "rope_scaling": {**YARN, "factor": 16.0}}, {**DEEPSEEK_V4}),
-    ("list-length", "compress_ratios has 6 items for 4 layers: the last 2 are of layers that"
-     " predict further tokens (num_nextn_predict_layers), and those of 0 compress nothing",
+    ("list-length", "compress_ratios has 6 items: 4 for the layers, and 2 for those that predict"
+     " further tokens (num_nextn_predict_layers); 2 of the latter are 0",
      {**DEEPSEEK_V4, "compress_ratios": [0, 4, 0, 4, 0, 0], "num_nextn_predict_layers": 2},
      DEEPSEEK_V4),
     # YaRNScalingRotaryEmbedding of SGLang 0.5.23 knows no attention_factor, YarnRoPE of mlx-lm no
