@@ -75,6 +75,11 @@ def whole(value: object, where: str) -> int:
     return value
 
 
+def is_no_length(value: object) -> bool:
+    """Whether ``value`` is 0 or -1, as where a length is not known, or not limited."""
+    return type(value) is int and value in (0, -1)
+
+
 def positive(value: object, where: str) -> float:
     """``value`` as a float.
 
@@ -181,18 +186,24 @@ class ModelConfig:
 
     def size(self, name: Size) -> int | None:
         """Size of the model, or else of its text model, under any of the names in SIZES; None where
-        it is absent, or one for each stage. errors: RowError
+        it is absent, one for each stage, or a context without positions. errors: RowError
         """
         for config in (self, self.text_model):
             for key in SIZES[name]:
-                if config.value(key) is not None and not config.is_by_stage(key):
+                if config._gives(name, key):
                     return config.whole(key)
         return None
+
+    def _gives(self, name: Size, key: str) -> bool:
+        """Whether a key gives a size: no list by stage, and no context without positions."""
+        value = self.value(key)
+        is_none = value is None or (name == "n_positions" and is_no_length(value))
+        return not is_none and not self.is_by_stage(key)
 
     def path_of(self, name: Size) -> tuple[str, ...]:
         """Where the setting is that ``size`` returns; empty where it is absent."""
         for key in SIZES[name]:
-            if self.value(key) is not None and not self.is_by_stage(key):
+            if self._gives(name, key):
                 return (key,)
         of_text = ((key, inner.path_of(name)) for key in TEXT if (inner := self.section(key)))
         return next(((key, *path) for key, path in of_text if path), ())

@@ -21,8 +21,9 @@ class Examined:
     """A checkpoint as rules see it.
 
     encodings: with the origins of their parameters where they follow from settings
-    followed: keys of the settings that an encoding follows from, nested ones with dots; unread:
-        those that concern position and that nothing reads, with their values
+    followed: keys of the settings that an encoding follows from, nested ones with dots; of_layers:
+        those that the layers follow from; unread: those that concern position and that nothing
+        reads, with their values
     is_open: whether settings ask for an encoding that is not understood
     questions: what stays open, a sentence each, without ``unread`` and ``rejections``; rejections:
         a sentence for each config class that rejects the file
@@ -38,6 +39,7 @@ class Examined:
     questions: Sequence[str] = ()
     rejections: Sequence[str] = ()
     reader: str = ""
+    of_layers: Sequence[str] = ()
 
     @property
     def context(self) -> int | None:

@@ -51,7 +51,14 @@ def yarn_magnitude(scaling: Mapping[str, object]) -> float | None:
         return None
     if not share > 0.0 or not 1.0 < factor < math.inf:
         return None
-    return (0.1 * float(share) * math.log(factor) + 1.0) ** 2
+    return yarn_factor(factor, share) ** 2
+
+
+def yarn_factor(factor: float, share: float = 1.0) -> float:
+    """What YaRN multiplies sine and cosine by: 0.1 · share · ln factor + 1, and 1 where it does not
+    slow (Peng et al. 2023, arXiv 2309.00071, equation 22).
+    """
+    return 0.1 * float(share) * math.log(factor) + 1.0 if factor > 1.0 else 1.0
 
 
 @dataclass(frozen=True, eq=False)

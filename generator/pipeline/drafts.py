@@ -7,7 +7,13 @@ from generator.checkpoints.model import origins
 from generator.checkpoints.model.keys import dotted, leaves
 from generator.contracts import Comparison, Difference, ModelConfig, Size, Verdict
 from generator.contracts.model_config import ROPE
-from generator.reading.comparison import WORDING, keys_of, of_lengths, rotation_in_words
+from generator.reading.comparison import (
+    WORDING,
+    keys_of,
+    of_lengths,
+    rotation_in_words,
+    said_orders,
+)
 from generator.reading.plan import Task
 from generator.reading.sides import Side, Sides, sides_of
 
@@ -50,7 +56,8 @@ def drafted(target: Side, draft: Side) -> Comparison:
     elif not (a and b) and not all(tokens):
         verdict = "cannot be compared"
     padded = (one.text for one, is_padded in vocabularies if is_padded)
-    notes = (WORDING("draft", reads=reads), *padded, *_of_rotations(sides, reads=reads))
+    rotations = (*_of_rotations(sides, reads=reads), *_of_pairs(sides))
+    notes = (WORDING("draft", reads=reads), *padded, *rotations)
     return Comparison(verdict, tuple(differences), tuple(untold), notes)
 
 
@@ -100,6 +107,13 @@ def _of_rotations(sides: Sides, *, reads: bool) -> Iterator[str]:
         nulls = [dotted(path) for path, value in leaves(sides[1].files.config.settings)
                  if path[-1] in ROPE and value is None]  # fmt: skip
         yield WORDING("scaling_dropped", kind=scalings[0]["rope_type"], nulls=nulls)
+
+
+def _of_pairs(sides: Sides) -> Iterator[str]:
+    """The orders of pairs of both, where they differ or one side does not tell."""
+    said = said_orders(sides)
+    if len({one and one[-1] for one in said.values()}) > 1:
+        yield WORDING("pair_order" if None not in said.values() else "order_untold", **said)
 
 
 def _reads_hidden_states(config: ModelConfig) -> bool:

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import resource_tracker
+from multiprocessing.reduction import ForkingPickler
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,11 +71,13 @@ class _PoolExecutor:
         self, function: Callable[..., T], /, *arguments: object, times: int = 1
     ) -> "Future[T]":
         limits = self.limits * times
+        # Pebble would lose a call that a process fails to unpickle, and wait for it for ever.
+        call = bytes(ForkingPickler.dumps((function, arguments)))
         # The first call starts processes and the threads that will start others.
         with _without_interrupts():
             try:
                 future: Future[T] = self.pool().schedule(
-                    _limited, args=(limits, function, *arguments), timeout=limits.seconds
+                    _limited, args=(limits, call), timeout=limits.seconds
                 )
             except RuntimeError as error:  # Pebble's, where no process can start.
                 raise BrokenExecutor(str(error)) from error
@@ -189,10 +193,11 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
 
 
-def _limited(limits: Limits, function: Callable[..., T], *arguments: object) -> T:
-    """The result of ``function``; the system ends this process where it takes more than
-    its processor time, and gives it no more than its memory.
+def _limited(limits: Limits, call: bytes) -> Any:
+    """The result of a pickled function with its arguments; the system ends this process where it
+    takes more than its processor time, and gives it no more than its memory.
     """
+    function, arguments = pickle.loads(call)  # noqa: S301 (of this program)
     _limit_memory(limits.memory)
     if not hasattr(signal, "setitimer"):
         return function(*arguments)

@@ -42,7 +42,7 @@ from generator.reading.evidence import evidence
 from generator.reading.find import scheme_of
 from generator.reading.plan import Task
 from generator.reading.questions import unread_keys
-from generator.reading.sides import Key, Side, Sides, sides_of
+from generator.reading.sides import OF_SECTIONS, SECTIONS, Key, Side, Sides, sides_of
 from generator.reading.taken import is_read, ours_of, taken
 from generator.text import times
 
@@ -53,7 +53,6 @@ ROUNDING = {"F32": 1e-6, "F64": 1e-6, "F16": 1e-3, "BF16": 8e-3}
 OF_UNKNOWN_FAMILY = "model"
 DEFINING = ("base", "rotary_dim", "head_dim", "scaling")  # parameters of a rotation
 FILLED = ("base", "scaling")  # of these, those that a config class has for its family
-SECTIONS = "mrope_section"  # Pairs that turn by time, by height and by width.
 IN_ATTENTION = "layers of attention"  # of a decoder
 
 
@@ -107,7 +106,8 @@ def compared(one: Side, other: Side) -> Comparison:
     )
     rounded = (note for pair in pairs for note in _rounded(pair))
     notes = (
-        *_alone(sides), *rounded, *beside_position, *_not_weighed(sides), *_by_default(sides)
+        *_alone(sides), *rounded, *beside_position, *_not_weighed(sides), *_by_default(sides),
+        *_of_words(sides),
     )  # fmt: skip
     without = {
         _numbers_unread(side, encoding): scheme_of(encoding).title
@@ -152,18 +152,21 @@ def _with_keys(layer: Layer, renamed: Mapping[str, Encoding[Form]]) -> Layer:
 
 
 def of_lengths(sides: Sides) -> Iterator[Difference]:
-    """The difference of contexts that both give."""
-    a, b = (side.context for side in sides)
-    if a and b and a != b:
-        keys = [keys_of(side.files.config, "n_positions") for side in sides]
+    """The difference of contexts, of which the files give one at least."""
+    a, b = (side.filled_context for side in sides)
+    if a and b and a != b and any(side.context for side in sides):
+        keys = [
+            keys_of(side.files.config, "n_positions", "" if side.context else side.class_of_words)
+            for side in sides
+        ]
         yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys))
 
 
-def keys_of(config: ModelConfig, name: Size) -> str:
-    """The keys of the file that a size is from."""
+def keys_of(config: ModelConfig, name: Size, default_of: str = "") -> str:
+    """The keys of the file that a size is from, or the config class whose default it is."""
     path = dotted(config.path_of(name))
-    keys = list((config.keys_of_file or {}).get(path, [path]))
-    return origins.WORDING("origin", keys=keys, default_of="", source=config.source)
+    keys = [] if default_of else list((config.keys_of_file or {}).get(path, [path]))
+    return origins.WORDING("origin", keys=keys, default_of=default_of, source=config.source)
 
 
 def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
@@ -196,9 +199,10 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
     )
     if bool(keys[0]) != bool(keys[1]):
         yield "rotation_alone", keys
-    elif keys[0] and turn_otherwise(keys, sides):
+        return
+    if keys[0] and turn_otherwise(keys, sides):
         yield "rotation", keys
-    elif keys[0] and _longer_otherwise(keys, sides):
+    if keys[0] and _longer_otherwise(keys, sides):
         yield "longer", keys
 
 
@@ -279,12 +283,20 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     a, b = (side.rotations[of_side[0]] for of_side, side in zip(keys, sides, strict=True))
     both = a.record.parameters, b.record.parameters
     differing = [name for name in DEFINING if both[0].get(name) != both[1].get(name)]
-    one, other = (each.form.frequencies for each in (a, b))
+    one, other = (_of_all_texts(each.form) for each in (a, b))
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
     shown = {"a": rotation_in_words(a, differing), "b": rotation_in_words(b, differing)}
     scalings = [each.get("scaling") or {} for each in both]
     return {**shown, "step": step, "half_turn": half, "settings": _settings_apart(*scalings)}
+
+
+def _of_all_texts(form: Rotation) -> Floats:
+    """Its frequencies in shorter texts and in longer ones: (2, n_pairs)."""
+    long = form.long_factors
+    return np.stack(
+        [form.frequencies, form.unscaled_frequencies / long if long else form.frequencies]
+    )
 
 
 def _settings_apart(one: Json, other: Json) -> list[Json]:
@@ -316,7 +328,7 @@ def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)
 
 def _mixing(reaches: Any, sides: Sides) -> Json:
     a, b = (
-        WORDING("reach", mixers=list(reach[0]), before=reach[1], keys=_keys_of_layers(side))
+        WORDING("reach", mixers=list(reach[0]), before=reach[1] or None, keys=_keys_of_layers(side))
         for reach, side in zip(reaches, sides, strict=True)
     )
     return {"a": a, "b": b}
@@ -432,7 +444,7 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     factors = [_magnitude(side) for side in sides]
     if not math.isclose(*factors, rel_tol=CLOSE):
         yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
-    said = _said_orders(sides)
+    said = said_orders(sides)
     is_said = None not in said.values() and len({one[-1] for one in said.values() if one}) > 1
     if is_said and not all(by_weights(side.files, side.found.all) for side in sides):
         yield Difference("pair_order", "", WORDING("pair_order", **said))
@@ -442,17 +454,23 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
             text = WORDING("pair_order_contradicted", side=side.name, order=order)
             yield Difference("pair_order", "", text)
     sections = [
-        next((list(found) for each in side.files.config.nested()
-              if (found := each.listed(SECTIONS))), None)
+        next((list(each.listed(SECTIONS)) for each in side.blocks_of_sections), None)
         for side in sides
-    ]  # fmt: skip
+    ]
     if None not in sections and sections[0] != sections[1]:
         a, b = ([str(size) for size in each] for each in sections if each is not None)
         text = WORDING("sections", key=SECTIONS, a=a, b=b)
         yield Difference("sections", "", text)
 
 
-def _said_orders(sides: Sides) -> dict[str, Stated | None]:
+def _of_words(sides: Sides) -> Iterator[str]:
+    """That one side alone has the word by which programs know the sections of a rotation."""
+    a, b = (side.word_of_sections for side in sides)
+    if a != b and OF_SECTIONS in (a, b) and None not in (a, b):
+        yield WORDING("word_of_sections", a=a, b=b, word=OF_SECTIONS)
+
+
+def said_orders(sides: Sides) -> dict[str, Stated | None]:
     """The orders of pairs by keys, or by the code of the family of a side without one; none unless
     a side has one, and where a format has an order of its own.
     """
@@ -487,8 +505,8 @@ def _untold(
                 yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
             yield WORDING("stored_otherwise", side=side.name, tensor=tensor)
-        if (said := _said_orders(sides)) and said[side.name.lower()] is None:
-            yield WORDING("order_untold", side=side.name)
+        if (said := said_orders(sides)) and said[side.name.lower()] is None:
+            yield WORDING("order_untold", **said)
         if not side.layers:
             yield WORDING("no_layers", side=side.name, family=side.files.config.family)
 

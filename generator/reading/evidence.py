@@ -79,7 +79,8 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
-    of_class = files.resolved.default_of(encoding.part)
+    resolved = files.resolved
+    of_class = resolved.readable.program or resolved.default_of(encoding.part)
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:

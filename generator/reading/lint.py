@@ -19,13 +19,15 @@ from generator.contracts import (
     Rule,
     discovery,
 )
+from generator.encodings import Rotation
 from generator.errors import RefusedError, RowError
 from generator.reading import rules
+from generator.reading.comparison import rotation_in_words
 from generator.reading.evidence import evidence, look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
-from generator.reading.questions import understood_in_part, unknown_family, unread_keys
+from generator.reading.questions import assumed, understood_in_part, unknown_family, unread_keys
 from generator.reading.taken import Taken, all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
@@ -56,7 +58,7 @@ def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding,
     unknown = unknown_family(files, found) if files.config.settings else ""
     is_guess = bool(unknown) and (not found.all or any(one.is_guess for one in found.all))
     if is_guess:
-        examined = replace(examined, questions=[unknown])
+        examined = replace(examined, questions=[unknown + _assumed(found)])
     every: dict[LintFinding, None] = {}
     for rule in all_rules():
         if not is_guess or rule.key == UNKNOWN:
@@ -65,6 +67,16 @@ def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding,
                     every[one] = None
     alone = [one for one in every if not _is_named(one, [*every])]
     return tuple(sorted(alone, key=lambda one: LEVELS.index(one.level)))
+
+
+def _assumed(found: Found) -> str:
+    """The rotations that a guess makes, with the keys that they follow from."""
+    texts = [
+        rotation_in_words(one, ("base", "rotary_dim"))
+        for one in found.all
+        if one.is_of_words and isinstance(one.form, Rotation)
+    ]
+    return f" {assumed(texts)}" if texts else ""
 
 
 def _of_rule(rule: Rule, examined: Examined) -> Iterator[LintFinding]:
@@ -130,7 +142,7 @@ def _examined(files: Files, found: Found) -> Examined:
     is_open = any(any(scheme.asks(files)) for scheme in all_schemes())
     return Examined(
         files, found.all, layers, followed, unread_keys(files, found), is_open, questions,
-        refused,
+        refused, of_layers=evident.keys.get("", {}).get("layers", ()),
     )  # fmt: skip
 
 

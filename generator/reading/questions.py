@@ -1,6 +1,7 @@
 """What stays open about a checkpoint."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from generator.checkpoints.model import keys
@@ -51,6 +52,11 @@ def unknown_family(files: Files, found: Found) -> str:
         said = {"family": family, "claimed": config.claimed, "is_guessed": bool(guesses)}
         return WORDING("unknown_family", **said, named=class_name(config), parts=parts)
     return ""
+
+
+def assumed(rotations: Sequence[str]) -> str:
+    """A sentence on rotations, in words, that follow from the settings of an unknown family."""
+    return WORDING("assumed", rotations=rotations)
 
 
 def parts_not_understood(files: Files) -> list[str]:

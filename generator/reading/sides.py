@@ -8,7 +8,7 @@ from generator.checkpoints.files.planned import PartlyReadFiles
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import rejections
-from generator.contracts import Encoding, Files, Layer, usable_length
+from generator.contracts import Encoding, Files, Layer, ModelConfig, usable_length
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.errors import NotNumbersError
 from generator.reading.evidence import look_closely
@@ -17,6 +17,8 @@ from generator.reading.plan import Task, opened
 from generator.reading.questions import parts_not_understood
 
 Key = tuple[str, str]
+# Pairs that turn by time, by height and by width, and the kind of a rotation with them.
+SECTIONS, OF_SECTIONS = "mrope_section", "mrope"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,30 @@ class Side:
     def context(self) -> int | None:
         """Positions that a text may have; None where its settings do not give them."""
         return usable_length(self.files.config.size("n_positions"), self.encodings.values())
+
+    @property
+    def blocks_of_sections(self) -> list[ModelConfig]:
+        """Its settings of rotations with pairs for time, height and width."""
+        return [each for each in self.files.config.nested() if each.listed(SECTIONS)]
+
+    @property
+    def word_of_sections(self) -> str | None:
+        """The kind of rotation that such settings name, None where they name none."""
+        words = [each.text("type") or each.text("rope_type") for each in self.blocks_of_sections]
+        return next(filter(None, words), None)
+
+    @property
+    def filled_context(self) -> int | None:
+        """``context``, or that of the config class of its family where its settings give none."""
+        given = self.files.resolved.config.size("n_positions") if self.class_of_words else None
+        return self.context or usable_length(given, self.encodings.values())
+
+    @property
+    def class_of_words(self) -> str:
+        """The config class that fills in what its settings of words lack, "" without one."""
+        parts = [one.part for one in self.encodings.values() if one.is_of_words]
+        is_own = self.files.config.keys_of_file is not None  # Of another program's words.
+        return self.files.resolved.default_of(parts[0]) if parts and not is_own else ""
 
     @property
     def is_open(self) -> bool:

@@ -13,6 +13,7 @@ from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
 from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import is_ungated
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
 from generator.contracts.model_config import TEXT
 from generator.encodings import Rotation
@@ -81,6 +82,16 @@ class Taken:
             for part, form in self.rotations.items()
         )
 
+    def settings_apart(self, other: "Taken") -> list[Json]:
+        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise."""
+        return [
+            {"name": name, "theirs": form.scaling.get(name), "ours": value}
+            for part, form in self.rotations.items()
+            if (twin := other.rotations.get(part)) and form.rope_type == twin.rope_type
+            for name, value in sorted(twin.scaling.items())
+            if form.scaling.get(name) != value and not isinstance(value, list | tuple)
+        ]
+
     def apart(self, other: "Taken") -> float | None:
         """Radians a position by which angles part at most; None where pairs are not the same."""
         steps = [
@@ -146,7 +157,10 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
         if isinstance(one.form, Rotation) and one.is_of_words
     }  # fmt: skip
     layers = layer_map(files, found)
-    windows = [layer.width if "sliding" in layer.mixers else None for layer in layers]
+    is_dropped = any(map(is_ungated, files.config.nested()))
+    windows = [
+        layer.width if "sliding" in layer.mixers and not is_dropped else None for layer in layers
+    ]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
     limit = files.config.size("n_positions")

@@ -294,3 +294,20 @@ def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file
     choice = Choice(name="model.gguf")
     config = FolderFiles(Folder(tmp_path, "here"), "here", choice, config=given).config
     assert (config.family, config.source) == ("gpt2", "config.json")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "beside", "said"),
+    [
+        ("llama", {"rope.dimension_count": 20}, "is 20, and a head has 16 components; expected as"),
+        ("llama", {"rope.dimension_count": 8}, "is 8, and a head has 16 components; expected as"),
+        ("qwen3", {"rope.dimension_count": 40, "attention.key_length": 32}, "expected at most as"),
+    ],
+)
+def test_more_rotated_components_than_a_head_has_are_refused(
+    architecture: str, beside: Settings, said: str, tmp_path: Path
+) -> None:
+    """llama-model.cpp of llama.cpp ("invalid n_rot"), and ggml_compute_forward_rope."""
+    path = write(tmp_path / "model.gguf", architecture, {**ROTARY, **beside})
+    with pytest.raises(RowError, match=said):
+        FolderFiles(tmp_path, "own", Choice(name=path.name))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from generator.contracts import Atlas, Outcome, Result
-from generator.pipeline import evaluate, worker
+from generator.errors import RowError
+from generator.pipeline import evaluate, local_pool, worker
+from generator.pipeline.executor import result_of
 from generator.reading import plan
 from generator.site.data import lesson_numbers
 from tests import inline
@@ -119,3 +122,22 @@ def _changed(result: Result, change: Callable[[Any], Any]) -> Result:
         },
         metrics=tuple(replace(metric, value=number) for metric in result.metrics),
     )
+
+
+@pytest.mark.parametrize("error", ["RuntimeError", "EOFError", "ImportError"])
+def test_a_call_that_a_process_cannot_import_ends_with_the_reason(
+    error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the first two, Pebble would wait for ever."""
+    source = (
+        "import multiprocessing\nif multiprocessing.parent_process():\n"
+        f"    raise {error}('not here')\ndef work(): pass\n"
+    )
+    (tmp_path / f"of_{error}.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    work = import_module(f"of_{error}").work
+    with (
+        local_pool.processes(jobs=1, preload=("generator.errors",)) as executor,
+        pytest.raises(RowError, match=f"own: unexpected {error}: not here"),
+    ):
+        result_of(executor, work, where="own: ")

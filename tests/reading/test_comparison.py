@@ -121,6 +121,58 @@ def test_each_setting_that_is_broken_is_named(
     assert text in found.differences[0].text
 
 
+def test_a_context_that_a_class_fills_in_is_compared() -> None:
+    bare = {name: value for name, value in LLAMA.items() if name != "max_position_embeddings"}
+    [found] = between(config(bare), config(LLAMA)).differences
+    assert (
+        "2,048 positions in A (not in config.json, so the default of transformers' Lla"
+        in found.text
+    )
+    assert (
+        between(config(bare), config({**bare, "max_position_embeddings": 2048})).verdict == "equal"
+    )
+
+
+def test_frequencies_of_longer_texts_part_where_those_of_shorter_ones_do_not() -> None:
+    """The fastest pair turns by 1 and by 1 / 4."""
+    plain = {**LONG, "attention_factor": 1.5}
+    one, other = ({**LLAMA, "rope_scaling": each} for each in (plain, None))
+    found = between(config(one), config(other)).differences
+    assert [each.kind for each in found] == ["rotation", "longer"]
+    assert "angles part by up to 0.75 rad a position" in found[0].text
+
+
+def test_the_word_by_which_programs_know_sections_is_told() -> None:
+    sections = {"mrope_section": [2, 3, 3]}
+    one, other = (
+        {**LLAMA, "model_type": "qwen2_vl", "rope_scaling": {"type": kind, **sections}}
+        for kind in ("mrope", "default")
+    )
+    found = between(config(one), config(other))
+    assert (found.verdict, len(found.notes)) == ("equal", 1)
+    assert "is “mrope” in A and “default” in B" in found.notes[0]
+    assert between(config(one), config(one)).notes == ()
+
+
+def test_settings_of_tensorrt_llm_are_those_of_its_class() -> None:
+    """LLaMAConfig of tensorrt_llm: base 10,000 without a key, the scaling of transformers."""
+    theirs = {"architecture": "LlamaForCausalLM", "position_embedding_type": "rope_gpt_neox",
+              "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4, "head_size": 16,
+              "vocab_size": 100, "max_position_embeddings": 256, "mapping": {}}  # fmt: skip
+    [found] = between(config(LLAMA), config(theirs)).differences
+    assert (
+        "base 10,000, 16 of 16 components (not in config.json, so the default of Tens" in found.text
+    )
+    bare = {**LLAMA, "rope_theta": 1e4}
+    assert (
+        between(config(bare), config({**theirs, "architecture": "MistralForCausalLM"})).verdict
+        == "equal"
+    )
+    scaled = {**LLAMA, "rope_scaling": {"type": "linear", "factor": 2.0}}
+    same = {**theirs, "rotary_base": 1e6, "rotary_scaling": scaled["rope_scaling"]}
+    assert between(config(scaled), config(same)).verdict == "equal"
+
+
 def test_a_difference_is_shown_in_numbers_that_differ() -> None:
     """Of lists with the same ends the place where they part most, of scalings the settings."""
     other = {**LONG, "long_factor": [4.0, 4.0, 4.0, 7.0, 5.0, 4.0, 4.0, 8.0]}
@@ -171,7 +223,7 @@ def test_an_order_of_pairs_that_one_side_alone_tells_is_untold() -> None:
     cohere = {**LLAMA, "model_type": "cohere"}  # Its code turns neighbours in its own way.
     found = between(config({**cohere, "rope_traditional": True}), config(cohere))
     assert found.verdict == "equal as far as both files tell"
-    assert found.untold[0].startswith("Nothing in B tells which components")
+    assert found.untold[0].endswith("and nothing in B tells which make the pairs there.")
 
 
 def test_a_gguf_without_the_number_of_rotated_components_rotates_all(tmp_path: Path) -> None:
@@ -441,6 +493,13 @@ def test_what_a_head_has_lost_of_the_rotation_of_its_target_is_a_note() -> None:
     found = of_draft(LLAMA, {**bare, "max_position_embeddings": 256})
     assert found.verdict == "equal"
     assert found.notes[2].startswith("The base is 1,000,000 in A and, as no key of B gives it, 10,")
+
+
+def test_orders_of_pairs_of_a_draft_and_its_target_are_told() -> None:
+    found = of_draft({**LATENT, "rope_interleave": True}, {**HEAD, "model_type": "nobody"})
+    assert found.notes[-1].startswith("The components of a rotation pair are adjacent in A (by ")
+    neighbours = of_draft({**LATENT, "rope_interleave": True}, {**HEAD, "is_neox_style": True})
+    assert neighbours.notes[-1].endswith("and half a head apart in B (by is_neox_style).")
 
 
 def test_a_draft_without_a_context_cannot_be_compared() -> None:

@@ -35,6 +35,11 @@ LONGROPE: Settings = {
     "original_max_position_embeddings": 64,
 }  # fmt: skip
 LONG: Settings = {**LLAMA, "max_position_embeddings": 256}
+DEEPSEEK_V4: Settings = {
+    **LLAMA, "model_type": "deepseek_v4", "head_dim": 16, "qk_rope_head_dim": 8,
+    "compress_ratios": [0, 4, 0, 4], "compress_rope_theta": 1e5, "sliding_window": 8,
+    "max_position_embeddings": 1024,
+}  # fmt: skip
 QWEN3_VL: Settings = {**LLAMA, "model_type": "qwen3_vl_text", "head_dim": 16}
 
 
@@ -157,6 +162,57 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      " mrope_interleaved, which is not true here, so it gives them blocks",
      scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2]),
      scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2], mrope_interleaved=True)),
+    # Of 66 rows two serve padding and the offset (modeling_roberta.py).
+    ("lengths", "max_position_embeddings is 66, which counts rows of the table: position 0 is row"
+     " 2, so 64 positions are usable",
+     {**LLAMA, "model_type": "roberta", "max_position_embeddings": 66, "pad_token_id": 1},
+     {**LLAMA, "model_type": "bert", "max_position_embeddings": 66}),
+    ("lengths", "max_position_embeddings is 0 in config.json, which is no length",
+     {**LLAMA, "max_position_embeddings": 0, "n_positions": 64}, {**LLAMA, "n_positions": 64}),
+    # transformers' SmolLM3: 1 is a layer with rotation.
+    ("layer-schedule", "3 of 4 layers with attention in the decoder have no rotation: 0–2. In"
+     " no_rope_layers, 1 is a layer with rotation",
+     {**LLAMA, "model_type": "smollm3", "no_rope_layers": [0, 0, 0, 1]},
+     {**LLAMA, "model_type": "smollm3", "no_rope_layers": [1] * 4}),
+    ("layer-schedule", "windows of 8 positions: 0, 2. config.json does not say which",
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16},
+     {**LLAMA, "model_type": "gemma2", "head_dim": 16, "layer_types": ["full_attention"] * 4}),
+    # Qwen3Config sets sliding_window to None.
+    ("window-without-effect", "but use_sliding_window is not true, so the config class of qwen3",
+     {**LLAMA, "model_type": "qwen3", "sliding_window": 8,
+      "layer_types": ["sliding_attention", "full_attention"] * 2},
+     {**LLAMA, "model_type": "qwen3", "sliding_window": 8, "use_sliding_window": True,
+      "layer_types": ["sliding_attention", "full_attention"] * 2}),
+    ("scaling-without-effect", "is one block (“linear”), and the code of gemma3_text in",
+     {**LLAMA, "model_type": "gemma3_text", "head_dim": 16,
+      "rope_parameters": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}},
+     {**LLAMA, "model_type": "gemma3_text", "head_dim": 16,
+      "rope_scaling": {"rope_type": "linear", "factor": 8.0}}),
+    # 0.1 · ln 16 + 1 = 1.277259; modeling_deepseek_v4.py multiplies by nothing.
+    ("magnitude", "unless a key says otherwise, and none does",
+     {**DEEPSEEK_V4, "rope_scaling": {**YARN, "factor": 16.0}}, {**DEEPSEEK_V4}),
+    ("list-length", "compress_ratios has 6 items: 4 for the layers, and 2 for those that predict"
+     " further tokens (num_nextn_predict_layers); 2 of the latter are 0",
+     {**DEEPSEEK_V4, "compress_ratios": [0, 4, 0, 4, 0, 0], "num_nextn_predict_layers": 2},
+     DEEPSEEK_V4),
+    # YaRNScalingRotaryEmbedding of SGLang 0.5.23 knows no attention_factor, YarnRoPE of mlx-lm no
+    # truncate.
+    ("readers", "yarn scaling, with attention_factor 1.0, which is not read by mlx-lm 0.32.2 and"
+     " SGLang 0.5.23", scaled(LONG, **YARN, attention_factor=1.0), scaled(LONG, **YARN)),
+    ("readers", "with truncate false, which is not read by mlx-lm 0.32.2",
+     scaled(LONG, **YARN, truncate=False), scaled(LONG, **YARN)),
+    ("readers", "SGLang 0.5.23 takes base 1,000,000, 16 of 16 components, yarn scaling, factor"
+     " 2.277",
+     scaled(LONG, **YARN, attn_factor=2.0), scaled(LONG, **YARN)),
+    # modeling_rope_utils.py of transformers 4 takes config.rope_theta.
+    ("readers", "transformers 4.57.6 take base 10,000",
+     {**{name: LLAMA[name] for name in LLAMA if name != "rope_theta"},
+      "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}},
+     {**LLAMA, "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}}),
+    # modeling_llama.py has no word of sections.
+    ("sections", "stands in the settings of llama, whose code in transformers turns all pairs",
+     scaled(LLAMA, rope_type="default", mrope_section=[3, 3, 2]),
+     scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
     ("sections", "stands beside the kind “default”",
      scaled({**LLAMA, "model_type": "qwen2_vl"}, type="default", mrope_section=[2, 3, 3]),
      scaled({**LLAMA, "model_type": "qwen2_vl"}, type="mrope", mrope_section=[2, 3, 3])),
@@ -230,7 +286,7 @@ def folder(path: Path, settings: Mapping[str, Any], tensors: Any = None, **besid
 
 @pytest.mark.parametrize(
     ("tokens", "scaling", "level"),
-    [(64, None, None), (128, None, "warning"), (32, None, "note"), (10**30, None, None),
+    [(64, None, None), (128, None, "warning"), (32, None, "note"), (10**30, None, "fact"),
      (256, YARN, "note")],
 )  # fmt: skip
 def test_lengths_of_tokenizer_and_config_stand_side_by_side(
@@ -414,13 +470,21 @@ def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
     assert texts == sorted(texts)
 
 
+@pytest.mark.parametrize(("flags", "level"), [([], ["note"]), ([1, 1, 1, 0], [])])
+def test_an_empty_list_of_layers_with_rotation_is_none(flags: list[int], level: list[str]) -> None:
+    """Llama4TextConfig makes a list where none, or an empty one, is given."""
+    settings = {**LLAMA, "model_type": "llama4_text", "no_rope_layers": flags}
+    said = [one for one in found(ConfigAlone(settings, "own")) if "an empty list" in one.text]
+    assert [one.level for one in said] == level
+
+
 def test_of_published_models_few_have_a_warning() -> None:
     """None is known to be wrong; a rule that warns of many would be."""
     warned = {}
     for model in list(known_models())[::9]:
         every = found(model.files)
-        if any(one.level in ("error", "warning") for one in every):
-            warned[model.id] = every
+        if warnings := [one.text for one in every if one.level in ("error", "warning")]:
+            warned[model.id] = warnings
     assert len(warned) <= 2, warned
 
 
@@ -431,7 +495,7 @@ def test_of_published_models_few_have_a_warning() -> None:
      # Of the layers that see all.
      ("gemma3", None, "warning", "takes 10,000, as for every model; the config class of gemma3_text"
       " in transformers has 1,000,000."),
-     ("qwen2", None, "fact", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
+     ("qwen2", None, "note", "x.gguf gives no base, so llama.cpp takes 10,000, as for every"
       " model."),
      ("ernie4_5", 10_000.0, None, ""), ("gpt2", None, None, "")],
 )  # fmt: skip

@@ -37,6 +37,7 @@ OF_PROGRAMS = {
     "post_embed_norm": "open_lm",
     "depformer_dim": "Moshi",
 }
+OF_TENSORRT_LLM = frozenset({"llama", "mistral", "mixtral"})  # Of one class there.
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -82,6 +83,8 @@ def translated(config: ModelConfig) -> ModelConfig:
     if not config.text("model_type"):
         untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
         typed = config.updated(untyped(config))
+        if untyped is _tensorrt_llm:
+            typed = replace(typed, program=OF_PROGRAMS["mapping"])
     translate = FORMATS.get(typed.family)
     return _of_flat_text(typed if translate is None else typed.updated(translate(typed)))
 
@@ -467,6 +470,19 @@ def _of_program(program: str, config: ModelConfig) -> Json:  # noqa: ARG001 (the
     return {"model_type": program}
 
 
+def _tensorrt_llm(config: ModelConfig) -> Json:
+    """Of its class for models like Llama, which knows no window, and has a base of its own where a
+    file has none (tensorrt_llm/models/llama/config.py); other files are of code that is not known.
+    """
+    types = _type_of(config.updated({"architectures": [config.value("architecture")]}))
+    is_turned = config.text("position_embedding_type") == "rope_gpt_neox"
+    if not is_turned or types.get("model_type") not in OF_TENSORRT_LLM:
+        return {"model_type": OF_PROGRAMS["mapping"]} if "mapping" in config else {}
+    names = {"head_dim": "head_size", "rope_scaling": "rotary_scaling"}
+    base = {"rope_theta": config.value("rotary_base", 10_000.0), "position_embedding_type": None}
+    return {"model_type": "llama", **base, **_renamed(config, names)}
+
+
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left
     out.
@@ -483,6 +499,7 @@ UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         "ssm_cfg": _state_spaces,
         "initial_context_length": _gpt_oss,
+        "architecture": _tensorrt_llm,
         **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
     }
 )

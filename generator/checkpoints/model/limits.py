@@ -4,11 +4,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.contracts import Encoding, Files, Limit
-from generator.contracts.model_config import ROPE, SIZES, TEXT
+from generator.contracts.model_config import ROPE, SIZES, TEXT, is_no_length
 from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import RowError
@@ -35,13 +36,26 @@ HEAD = 2**12  # bytes
 
 def limits(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Limit, ...]:
     """Each, the least first; those that say that there is none last."""
-    every = [
-        *_of_config(files), *_scaled(files, encodings), *_of_tables(encodings), *_beside(files),
-    ]  # fmt: skip
+    of_config, beside = (
+        [one for each in stated for one in _limit(*each)]
+        for stated in (_of_config(files), _beside(files))
+    )
+    every = [*of_config, *_scaled(files, encodings), *_of_tables(encodings), *beside]
     return tuple(sorted(dict.fromkeys(every), key=lambda one: one.length or math.inf))
 
 
-def _of_config(files: Files) -> Iterator[Limit]:
+def no_lengths(files: Files) -> Iterator[tuple[str, str, int]]:
+    """Files and keys that give 0 or -1 in place of a length, with that."""
+    for _, file, key, value in (*_of_config(files), *_beside(files)):
+        if is_no_length(value):
+            yield file, key, value
+
+
+# The kind of a limit, its file and key, and the value there, of any type.
+Stated = tuple[str, str, str, Any]
+
+
+def _of_config(files: Files) -> Iterator[Stated]:
     config = files.config
     for path, value in keys.leaves(config.settings):
         of_text = all(name in (*TEXT, *ROPE) for name in path[:-1])
@@ -49,7 +63,21 @@ def _of_config(files: Files) -> Iterator[Limit]:
             name = keys.dotted(path)
             own = (config.keys_of_file or {}).get(name, {})
             kind = "original" if path[-1] == ORIGINAL else "stated"
-            yield from _limit(kind, config.source, next(iter(own), name), value)
+            yield kind, config.source, next(iter(own), name), value
+
+
+def _beside(files: Files) -> Iterator[Stated]:
+    for file, names in BESIDE:
+        try:
+            given: Any = json.loads(files.read(file) or b"{}")
+        except (RowError, ValueError, RecursionError):  # Whoever needs the file says so.
+            continue
+        for name in names if isinstance(given, dict) else ():
+            yield "stated", file, name, given.get(name)
+    with suppress(RowError):
+        found = TRUNCATION.search((files.read(TOKENIZER) or b"")[:HEAD])
+        if found:
+            yield "stated", TOKENIZER, "truncation.max_length", int(found[1])
 
 
 def _scaled(files: Files, encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
@@ -79,22 +107,6 @@ def _of_tables(encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
         if one.is_of_words and tensor and isinstance(form, PositionTable):
             n_rows = form.shape[0] if form.acts_in == "input" else None
             yield from _limit("rows", one.provenance.file, tensor, n_rows)
-
-
-def _beside(files: Files) -> Iterator[Limit]:
-    for file, names in BESIDE:
-        try:
-            given: Any = json.loads(files.read(file) or b"{}")
-        except (RowError, ValueError, RecursionError):  # Whoever needs the file says so.
-            continue
-        for name in names if isinstance(given, dict) else ():
-            yield from _limit("stated", file, name, given.get(name))
-    try:
-        found = TRUNCATION.search((files.read(TOKENIZER) or b"")[:HEAD])
-    except RowError:
-        return
-    if found:
-        yield from _limit("stated", TOKENIZER, "truncation.max_length", int(found[1]))
 
 
 def _limit(kind: str, file: str, key: str, length: Any) -> Iterator[Limit]:

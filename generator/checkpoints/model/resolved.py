@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 120  # characters of a refusal
 MOST_MENDED = 4  # settings of another type than the config class declares
 OF_TYPE = re.compile(r"Field '(\w+)' expected ")  # huggingface_hub.dataclasses
-WINDOW, WINDOWED = "sliding_window", "sliding_attention"
+WINDOW, WINDOWED, GATE = "sliding_window", "sliding_attention", "use_sliding_window"
 NULLABLE = frozenset({WINDOW})  # Null overrides the default of the family.
 # Attributes that some config classes compute, and do not save.
 COMPUTED = ("num_hidden_layers", "sliding_window")
@@ -99,6 +99,14 @@ def _with_window(resolved: Json, given: Json) -> Json:
         and WINDOWED in kinds
     )
     return {**resolved, **nested, **({WINDOW: given[WINDOW]} if is_dropped else {})}
+
+
+def is_ungated(config: ModelConfig) -> bool:
+    """Whether layers are listed with a window that the config class of the family drops, since
+    ``use_sliding_window`` is not true.
+    """
+    is_listed = WINDOWED in config.layer_types and config.integer(WINDOW) is not None
+    return is_listed and not config.flag(GATE) and defaults(config.family).get(GATE) is False
 
 
 def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object) -> bool:
@@ -291,10 +299,20 @@ def rows_beside_patches(model_type: str) -> int | None:
     """
     if not is_known(model_type):
         return None
-    folder = Path(inspect.getfile(config_classes()[model_type])).parent
-    sources = (path.read_text(encoding="utf-8") for path in folder.glob("modeling_*.py"))
-    found = {int(count) for source in sources for count in BESIDE_PATCHES.findall(source)}
+    found = {int(count) for count in BESIDE_PATCHES.findall(_code(model_type))}
     return found.pop() if len(found) == 1 else None
+
+
+@cache
+def is_in_code(name: str, model_type: str) -> bool:
+    """Whether the code of a family in transformers has a name; True for other families."""
+    return not is_known(model_type) or name in _code(model_type)
+
+
+def _code(model_type: str) -> str:
+    """That of the models of a family that transformers has."""
+    folder = Path(inspect.getfile(config_classes()[model_type])).parent
+    return "".join(path.read_text(encoding="utf-8") for path in folder.glob("modeling_*.py"))
 
 
 @cache

@@ -11,6 +11,8 @@ from generator.reading.reader_defaults import REQUIRED, reader_defaults
 
 ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
 PAIRS, LAYERS = "rope_traditional", "layer_types"
+# Of a block: the range of YaRN's ramp is always rounded.
+NOT_READ = ("type", "rope_type", BASE, "attention_factor", "truncate")
 OF_SCALING = "scaling"  # Whether its rotations take one, lose it, or have a way of their own.
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
@@ -121,8 +123,7 @@ def _scaling(given: Json) -> Json:
     kind = _kind(given)
     if kind not in KINDS:
         raise RowError(f"it knows no scaling of the kind {kind}")
-    dropped = ("type", "rope_type", BASE, "attention_factor")
-    values = {name: value for name, value in given.items() if name not in dropped}
+    values = {name: value for name, value in given.items() if name not in NOT_READ}
     return {**OF_KIND.get(KINDS[kind], {}), **values, "rope_type": KINDS[kind]}
 
 

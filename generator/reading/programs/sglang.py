@@ -1,10 +1,11 @@
 """SGLang, which has transformers 5 read config.json."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
 from generator.contracts import ConfigReader, Json
+from generator.encodings.rotations import yarn_factor
 
 # The first that is there counts.
 LENGTHS = (
@@ -16,10 +17,33 @@ ORIGINAL = "original_max_position_embeddings"
 
 
 def takes(settings: Json) -> Json | None:
-    """What transformers 5 does, unless the base has a name that other code alone knows."""
+    """What transformers 5 does but for YaRN's magnitude, unless the base has a name that other code
+    alone knows.
+    """
     family = str(settings.get("model_type"))
     is_of_other_code = not settings.keys().isdisjoint(OTHER_BASES) and not arguments(family)
-    return settings if is_known(family) and not is_of_other_code else None
+    return _with_magnitude(settings) if is_known(family) and not is_of_other_code else None
+
+
+def _with_magnitude(settings: Json) -> Json:
+    """Settings whose blocks of YaRN, at any depth, have the factor on sine and cosine that it takes
+    in place of theirs: ``attn_factor`` times what follows from the rest.
+    """
+    found: dict[str, Any] = {
+        name: _with_magnitude(value) if isinstance(value, Mapping) else value
+        for name, value in settings.items()
+    }
+    if "yarn" in (settings.get("rope_type"), settings.get("type")):
+        found.pop("attention_factor", None)
+        if (times := found.get("attn_factor", 1.0)) != 1.0:
+            found["attention_factor"] = times * _magnitude(found)
+    return found
+
+
+def _magnitude(block: Json) -> float:
+    shares: Any = block.get("mscale"), block.get("mscale_all_dim")
+    one, other = (1.0, 0.0) if None in shares else shares
+    return yarn_factor(block["factor"], one) / yarn_factor(block["factor"], other)
 
 
 def limit(config: Json, blocks: Sequence[Json]) -> int:  # noqa: ARG001 (those of each rotation)
@@ -39,7 +63,7 @@ READER = ConfigReader(
     version="0.5.23",
     read_on="2026-11-29",
     source="python/sglang/srt/utils/hf_transformers/common.py, get_rope_config and"
-    " get_context_length",
+    " get_context_length; layers/rotary_embedding/factory.py, get_rope, and yarn.py",
     is_run=False,
     takes=takes,
     limit=limit,

@@ -11,6 +11,8 @@ BASES = frozenset(
     {"rope_theta", "rotary_emb_base", "rope_local_base_freq", "global_rope_theta",
      "local_rope_theta"}
 )  # fmt: skip
+# Settings of a rotation that it reads at the top alone.
+BESIDE_BLOCK = ("rope_theta", "partial_rotary_factor")
 NOT_SCALED = {"rope_type": "default"}
 
 
@@ -36,6 +38,8 @@ def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
     }
     if SCALING in own and not kept.get(SCALING):
         kept[SCALING] = NOT_SCALED
+    elif isinstance(block := kept.get(SCALING), Mapping):
+        kept[SCALING] = {name: value for name, value in block.items() if name not in BESIDE_BLOCK}
     for name, value in settings.items():
         if name.endswith("_config") and isinstance(value, Mapping):
             family = value.get("model_type", known["parts"].get(name))

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from generator.contracts import Encoding, Examined, Json, Layer, Origin, Rule
+from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Origin, Rule
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
 from generator.encodings import Form, Rotation
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
+WIDTHS = frozenset({"sliding_window", "local_attention", "window_size", "attention_chunk_size"})
+FLAGS = "no_rope_layers"  # 1 for a layer with rotation.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
@@ -27,9 +29,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             origins = [one.origins["layers"] for one in acting if "layers" in one.origins]
             has_key = not origins or any(map(_says_which, origins))
             source = "" if has_key else examined.files.config.source
-            kind = "unrotated_by_name" if source else "unrotated"
+            kind = _kind_of_bare(examined.files.config, bool(source), len(bare) > len(rotated))
             yield kind, {**sized, "layers": bare, "source": source}
-        yield from _limited(own, sized)
+        yield from _limited(own, sized, _unsaid(examined))
     for one in examined.encodings:
         form = one.form
         if (
@@ -38,6 +40,21 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             and any(_is_beside(one, other) for other in examined.encodings)
         ):
             yield "scaled_alone", {"kind": form.rope_type, "layers": list(one.layers or ())}
+
+
+def _kind_of_bare(config: ModelConfig, by_name: bool, are_most: bool) -> str:
+    """are_most: whether more layers are without the rotation than have it"""
+    lists = [one.value(FLAGS) for one in config.nested() if FLAGS in one]
+    if by_name:
+        return "unrotated_by_empty" if [] in lists else "unrotated_by_name"
+    return "unrotated_by_inverse" if any(lists) and are_most else "unrotated"
+
+
+def _unsaid(examined: Examined) -> str:
+    """The file, where none of its keys says which layers have windows; "" where one does."""
+    config = examined.files.config
+    says = {key.split(".")[-1] for key in examined.of_layers} - NUMBERS - WIDTHS
+    return "" if says or config.keys_of_file is not None else config.source
 
 
 def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:
@@ -57,18 +74,21 @@ def _says_which(origin: Origin) -> bool:
     return any(key.split(".")[-1] not in NUMBERS for key in origin.keys)
 
 
-def _limited(own: list[Layer], sized: Json) -> Iterator[tuple[str, Json]]:
+def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, Json]]:
     limited = [layer for layer in own if not LIMITED.isdisjoint(layer.mixers)]
     if limited and len(limited) < len(own):
         widths = sorted({layer.width for layer in limited if layer.width is not None})
         chunks = all("chunked" in layer.mixers for layer in limited)
         layers = [layer.index for layer in limited]
-        yield "limited", {**sized, "layers": layers, "widths": widths, "are_chunks": chunks}
+        values = {**sized, "layers": layers, "widths": widths, "are_chunks": chunks}
+        kind = "limited_by_name" if unsaid and not chunks else "limited"
+        yield kind, {**values, "source": unsaid}
 
 
 RULE = Rule(
     key="layer-schedule",
-    levels={"unrotated_by_name": "note",
+    levels={**dict.fromkeys(("unrotated_by_name", "unrotated_by_empty", "unrotated_by_inverse",
+                             "limited_by_name"), "note"),
             **dict.fromkeys(("unrotated", "limited", "scaled_alone"), "fact")},
     find=find,
     about=("layer_types", "no_rope_layers", "sliding_window", "num_hidden_layers"),

@@ -1,24 +1,37 @@
 """Lengths that tokenizer and config state differently."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
-from generator.checkpoints.model.limits import BESIDE, DYNAMIC, FACTOR, TOKENIZER, limits
-from generator.contracts import Examined, Json, Rule
-from generator.encodings import PositionTable
+from generator.checkpoints.model.keys import dotted
+from generator.checkpoints.model.limits import (
+    BESIDE,
+    DYNAMIC,
+    FACTOR,
+    TOKENIZER,
+    limits,
+    no_lengths,
+)
+from generator.contracts import Examined, Json, Limit, Rule
+from generator.encodings import Form, PositionTable
 
 # What cuts a text, and what prepares it: of the rest, a user sets the length of an answer.
 CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config.json"))
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """All limits, where something cuts a text before or after the model's own, or where dynamic
-    scaling reaches beyond it; of a tokenizer that is longer than tables, the rule
-    ``rows`` speaks.
+    """Lengths of 0; all limits, where something cuts a text before or after the model's own, or
+    where dynamic scaling reaches beyond it; and contexts that nothing keeps a text within: of a
+    tokenizer that is longer than tables, the rule ``rows`` speaks.
     """
+    for file, key, value in no_lengths(examined.files):
+        yield "no_length", {"file": file, "key": key, "length": value}
     context = examined.context
-    every = [one for one in limits(examined.files, examined.encodings) if one.length]
+    stated = limits(examined.files, examined.encodings)
+    every = [one for one in stated if one.length]
     if not context:
         return
+    yield from _unlimited(examined, context, stated)
     cuts = [one.length or 0 for one in every if one.file in CUTTING]
     growing = [one.length or 0 for one in every if one.key == DYNAMIC]
     reaches = [one.length or 0 for one in every if one.key in FACTOR.values()]
@@ -33,9 +46,36 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         yield "differ", listed
 
 
+def _unlimited(
+    examined: Examined, context: int, stated: Sequence[Limit]
+) -> Iterator[tuple[str, Json]]:
+    """Rows of a table that are no positions, and files that name no limit, where no other has one
+    that fits.
+    """
+    cuts = [one for one in stated if one.file in CUTTING]
+    if any(one.length and one.length <= context for one in cuts):
+        return
+    tables = [one.form for one in examined.encodings if one.is_of_words and _is_learned(one.form)]
+    first = max((form.first_row for form in tables), default=0)
+    config = examined.files.config
+    is_named = any(one.length for one in cuts)
+    if first and not is_named and context + first == config.size("n_positions"):
+        key = {"key": dotted(config.path_of("n_positions")), "n_rows": context + first}
+        yield "rows", {**key, "usable": context, "before": first}
+    for one in cuts:
+        if one.length is None:
+            values = {"file": one.file, "key": one.key, "length": context}
+            yield "unlimited_table" if tables else "unlimited", values
+
+
+def _is_learned(form: Form) -> TypeGuard[PositionTable]:
+    return isinstance(form, PositionTable) and form.acts_in == "input"
+
+
 RULE = Rule(
     key="lengths",
-    levels={"tokenizer_longer": "warning", "differ": "note"},
+    levels={"tokenizer_longer": "warning", "differ": "note", "no_length": "note", "rows": "note",
+            "unlimited_table": "note", "unlimited": "fact"},
     find=find,
     about=("max_position_embeddings", "n_positions"),
-)
+)  # fmt: skip

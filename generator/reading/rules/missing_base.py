@@ -29,4 +29,4 @@ def _of_class(family: str) -> float | None:
     return base
 
 
-RULE = Rule(key="missing-base", levels={"left_out": "warning", "usual": "fact"}, find=find)
+RULE = Rule(key="missing-base", levels={"left_out": "warning", "usual": "note"}, find=find)

@@ -41,13 +41,12 @@ def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]
         if one.windows_that_limit != ours.windows_that_limit:
             sizes = {"theirs": one.windows_that_limit, "ours": ours.windows_that_limit}
             yield "windows", {"readers": [one.name], "n_layers": len(ours.windows), **sizes}
-    limits = [one for one in asked if one.reader.limit is not None and one.limit != ours.limit]
+    served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
+    limits = [one for one in served if one.limit != ours.limit]
     if limits and ours.limit:
-        served = [{"reader": one.name, "limit": one.limit} for one in limits]
-        yield (
-            "limits",
-            {"readers": [one.name for one in limits], "served": served, "ours": ours.limit},
-        )
+        by_program = [{"reader": one.name, "limit": one.limit} for one in limits]
+        readers = {"readers": [one.name for one in limits]}
+        yield "limits", {**readers, "served": by_program, "ours": ours.limit}
 
 
 def _both(group: list[Taken], ours: Taken) -> Json:
@@ -56,6 +55,7 @@ def _both(group: list[Taken], ours: Taken) -> Json:
         "theirs": group[0].words,
         "ours": ours.words,
         "apart": ours.apart(group[0]),
+        "settings": group[0].settings_apart(ours),
     }
 
 

@@ -13,7 +13,12 @@ BY_LENGTH = frozenset({"dynamic", "longrope"})
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Scaling without effect, and two equal lists of factors."""
+    """Scaling without effect, two equal lists of factors, and a block that no layer takes."""
+    for stack in examined.files.resolved.stacks:
+        rope = stack.config.section(ROPE[0])
+        if rope is not None and rope.sections and rope.text("rope_type"):
+            values = {"kind": rope.text("rope_type"), "sections": [*rope.sections]}
+            yield "flat", {**values, "family": stack.config.family}
     for one in examined.encodings:
         form = one.form
         if not isinstance(form, Rotation) or not form.is_rescaled:
@@ -32,7 +37,7 @@ def _is_as_without(form: Rotation) -> bool:
 
 RULE = Rule(
     key="scaling-without-effect",
-    levels={"without_effect": "warning", "equal_lists": "note"},
+    levels={"without_effect": "warning", "equal_lists": "note", "flat": "warning"},
     find=find,
     about=("factor", "short_factor", *ROPE),
 )

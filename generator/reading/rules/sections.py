@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from generator.checkpoints.model.families import SECTIONS_OF_CODE
+from generator.checkpoints.model.resolved import is_in_code
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.contracts.model_config import ROPE
 from generator.encodings import Rotation
@@ -13,7 +14,8 @@ SECTIONS, TURNS = "mrope_section", "mrope_interleaved"
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Sections of which there are more or fewer pairs than the rotation has, those that a program
-    lays out otherwise than transformers, and those under the kind of a rotation of text alone.
+    lays out otherwise than transformers, those under the kind of a rotation of text alone, and
+    those of a family whose code knows none.
     """
     for one in examined.encodings:
         form = one.form
@@ -32,6 +34,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if is_read(examined.files.config) and takes_turns not in (None, says_so):
             readers = [f"{one.name} {one.version}" for one in all_readers() if one.key == "vllm"]
             yield "laid_out", {"readers": readers, "family": family, "in_turn": takes_turns}
+        if is_read(examined.files.config) and not is_in_code(SECTIONS, family):
+            yield "not_in_code", {"family": family}
         if takes_turns is False and _is_renamed(examined.files.config):
             yield "renamed", {}
 
@@ -48,7 +52,8 @@ def _is_renamed(config: ModelConfig) -> bool:
 
 RULE = Rule(
     key="sections",
-    levels={"another_sum": "warning", "laid_out": "warning", "renamed": "note"},
+    levels={"another_sum": "warning", "laid_out": "warning", "renamed": "note",
+            "not_in_code": "note"},
     find=find,
     about=(SECTIONS,),
-)
+)  # fmt: skip

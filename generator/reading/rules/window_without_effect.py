@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.resolved import GATE, WINDOW, defaults, is_ungated
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.contracts.layer_map import LIMITED
 
-WINDOW, GATE, FIRST, KINDS = (
-    "sliding_window", "use_sliding_window", "max_window_layers", "layer_types",
-)  # fmt: skip
+FIRST, KINDS = "max_window_layers", "layer_types"
 OTHER_LIMITS = LIMITED | {"sparse", "compressed"}  # Their layers may have a window beside.
 
 
@@ -16,6 +14,11 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Windows of files whose layers have none, and lists of layers with a window that is null."""
     if not examined.layers or examined.rejections or examined.is_open:
         return
+    for given in examined.files.config.nested():
+        if is_ungated(given):
+            n_layers = given.layer_types.count("sliding_attention")
+            window = {"window": given.integer(WINDOW), "n_layers": n_layers}
+            yield "ungated", {**window, "family": given.family}
     has_window = any(not OTHER_LIMITS.isdisjoint(layer.mixers) for layer in examined.layers)
     for given in examined.files.config.nested():
         size = given.integer(WINDOW)
@@ -46,7 +49,7 @@ def _idle(examined: Examined, given: ModelConfig, size: int) -> tuple[str, Json]
 
 RULE = Rule(
     key="window-without-effect",
-    levels={**dict.fromkeys(("behind", "idle", "null_in_list"), "note"),
+    levels={**dict.fromkeys(("behind", "idle", "null_in_list", "ungated"), "note"),
             **dict.fromkeys(("gated", "wide", "null"), "fact")},
     find=find,
     about=(WINDOW,),

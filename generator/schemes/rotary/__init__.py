@@ -110,7 +110,13 @@ def asks(files: Files) -> Iterator[str]:
 
 
 def _rotations(files: Files) -> list[tuple[Stack, RotatedLayers]]:
-    """Every rotation of words, with its stack. Nested configs override the outer one."""
+    """Every rotation of words, with its stack. Nested configs override the outer one.
+
+    errors: RowError for a base of windowed layers that is none
+    """
+    for name in LOCAL_BASES:  # Config classes have them under one name.
+        if (base := files.resolved.readable.text_model.value(name)) is not None:
+            positive(base, f"{files.where}: {name}")
     rotating = {
         stack.part: stack
         for stack in files.resolved.stacks

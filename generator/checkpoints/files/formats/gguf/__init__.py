@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from generator.checkpoints.files.formats.gguf import models
+from generator.checkpoints.files.formats.gguf import architectures, models
 from generator.checkpoints.files.formats.gguf.header import Header, Unread, read
 from generator.checkpoints.files.formats.gguf.quantised import stored_tensor
 from generator.checkpoints.files.formats.gguf.settings import config
@@ -81,11 +81,31 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
             )
         return stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
 
+    _check_heads(whole, file.where)
     tokenizer = whole.text(TOKENIZER)
     return {
         "config.json": json.dumps(_settings(whole, tensor), default=str).encode(),
         **({"tokenizer.json": tokenizer.encode()} if tokenizer else {}),
     }
+
+
+def _check_heads(whole: Header, where: str) -> None:
+    """errors: RowError where more components of a head are rotated than it has, or fewer in
+    architectures that rotate all, which llama.cpp refuses, too (llama-model.cpp, ggml_rope)
+    """
+    architecture = whole.text("general.architecture")
+    turned, size, width, heads = (
+        whole.integer(f"{architecture}.{end}") or 0
+        for end in ("rope.dimension_count", "attention.key_length", "embedding_length",
+                    "attention.head_count")
+    )  # fmt: skip
+    size = size or (width // heads if heads > 0 else 0)
+    is_whole = architecture in architectures.TURNED_WHOLE
+    if turned > size > 0 or (is_whole and 0 < turned < size):
+        raise RowError(
+            f"{where}: {architecture}.rope.dimension_count is {turned:,}, and a head has {size:,}"
+            f" components; expected {'' if is_whole else 'at most '}as many, as llama.cpp does"
+        )
 
 
 def _settings(whole: Header, tensor: Callable[[str], Floats]) -> Json:

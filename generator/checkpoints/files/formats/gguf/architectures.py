@@ -112,6 +112,8 @@ UNSCALED_WINDOWS: Mapping[str, float | None] = MappingProxyType(
 )
 # Layers without a window turn half of the components that the file says (src/models/step35.cpp).
 HALF_TURNED = frozenset({"step35"})
+# Their files have to say that whole heads are rotated, if they say how much (llama-model.cpp).
+TURNED_WHOLE = frozenset({"llama", "llama-embed", "deci", "falcon"})
 # One layer in so many has no window, where a file has windows and no list or number of its own: the
 # last of each group, and of DENSE_FIRST the first (set_swa_pattern in src/llama-hparams.cpp).
 PERIODS: Mapping[str, int] = MappingProxyType(
