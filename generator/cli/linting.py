@@ -30,8 +30,8 @@ with deferred():
     from generator.checkpoints import list_file
     from generator.checkpoints.files import folder, other_configs, weights
     from generator.pipeline import linted, local_pool
+    from generator.reading import json_patch, named, plan
     from generator.reading import lint as linter
-    from generator.reading import named, plan
 
 STDIN = "-"
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -224,9 +224,7 @@ def _patch(report: Report) -> list[dict[str, Any]]:
     """What makes programs agree, which is the same in every finding that has it."""
     mends = (one.values["mend"] for *_, one in report.found if one.values.get("mend"))
     added = next(mends, {}).items()
-    return [
-        {"op": "add", "path": "/" + path.replace(".", "/"), "value": value} for path, value in added
-    ]
+    return [json_patch.added(path.split("."), value) for path, value in added]
 
 
 def _sarif(report: Report) -> dict[str, Any]:
