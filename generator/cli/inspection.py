@@ -2,7 +2,6 @@
 and what its page says first.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_letters
@@ -14,13 +13,13 @@ from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, Scheme, names
+from generator.contracts.wording import Wording
 from generator.errors import AtlasError
 from generator.libraries import need_site
 from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.reading.taken import Taken
 from generator.site.data import downloads as data_files
 from generator.site.pictures.layer_strips import (
     COLOURS,
@@ -31,6 +30,7 @@ from generator.site.pictures.layer_strips import (
 )
 from generator.text import visible
 
+READERS = Wording("rules/readers.md.jinja")
 MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read
 MOST_TENSORS = 3  # that are listed of those that a build reads
 MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
@@ -96,28 +96,10 @@ def show_findings(terminal: Terminal, task: Task) -> None:
         _paragraph(terminal, sentence, Text("  · "))
 
 
-def show_readers(terminal: Terminal, every: Sequence[Taken]) -> None:
-    """Print what each program takes from a config.json."""
-    for one in every:
-        mark = "" if one.reader.is_run else " (its code was read, not run)"
-        terminal.print(Text(f"{one.reader.name} {one.reader.version}{mark}", HEADING))
-        for line in _taken(one):
-            _paragraph(terminal, line, INDENT)
-
-
-def _taken(one: Taken) -> list[str]:
-    if not one.is_known:
-        return ["What it takes from a file of this family is not known."]
-    if one.refused:
-        return [f"It does not load the file: {one.refused}."]
-    windows = Counter(one.windows)
-    layers = [
-        f"window of {size:,} positions in {count:,} of {len(one.windows):,} layers"
-        for size, count in windows.items()
-        if size is not None
-    ]
-    limit = "no limit" if one.limit is None else f"limit of {one.limit:,} positions"
-    return [*(one.words or ["no rotation"]), *layers, limit]
+def show_readers(terminal: Terminal, said: Sequence[tuple[str, bool]]) -> None:
+    """Print what each program takes from a config.json, and which of these were not run."""
+    for text, is_run in said:
+        _paragraph(terminal, text if is_run else f"{text} {READERS('not_run')}", Text("· "))
 
 
 def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None:

@@ -26,7 +26,7 @@ from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
 from generator.reading.questions import understood_in_part, unknown_family, unread_keys
-from generator.reading.taken import Taken, all_readers, is_read, taken
+from generator.reading.taken import all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
 PATH = ("path", "key")  # Of a setting, among the values of a finding.
@@ -150,8 +150,8 @@ def linted(task: Task, reader: str = "") -> Linted:
     return Linted(file, findings(files, look_closely(files), reader), lines)
 
 
-def taken_of(task: Task) -> tuple[Taken, ...]:
-    """What each program takes from the config.json of a checkpoint.
+def taken_of(task: Task) -> tuple[tuple[str, bool], ...]:
+    """What each program takes from the config.json of a checkpoint, as ``sentences``.
 
     errors: RowError, also without such a file; NotReachedError
     """
@@ -160,7 +160,7 @@ def taken_of(task: Task) -> tuple[Taken, ...]:
     config = opened(task).config
     if not is_read(config):
         raise RowError(f"{config.where}: found no config.json, which these programs read")
-    return taken(config.settings, config.where)
+    return sentences(config)
 
 
 def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:

@@ -17,6 +17,7 @@ import pytest
 from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
+from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.cli import inspection
 from generator.cli.commands import app
 from generator.cli.inspection import show
@@ -26,9 +27,9 @@ from generator.encodings import Form, NoEncoding, PositionTable
 from generator.pipeline import inspect as inspecting
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.inspect import Inspected
+from generator.reading import lint
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.reading.taken import taken
 from tests import inline
 from tests.support import checkpoint, flowing
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
@@ -189,8 +190,12 @@ def test_readers_are_shown_with_what_each_takes_refuses_or_is_not_known_to_take(
         "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"},
     }  # fmt: skip
     printed = StringIO()
-    inspection.show_readers(Terminal(file=printed, width=120), taken(settings, "own"))
-    text = printed.getvalue()
-    assert "transformers 4.57.6\n  base 10,000, 16 of 16 components\n" in text
-    assert "mlx-lm 0.32.2 (its code was read, not run)\n  It does not load the file: it has" in text
-    assert "  window of 8 positions in 3 of 4 layers\n  limit of 64 positions\n" in text
+    config = ConfigAlone(settings, "own").config
+    inspection.show_readers(Terminal(file=printed, width=300), lint.sentences(config))
+    every = printed.getvalue().splitlines()
+    assert (
+        "· From config.json, transformers 4.57.6 takes base 10,000, 16 of 16 components; it gives 3"
+        " of 4 layers a window of 8 positions, and its limit is 64 positions."
+    ) in every
+    [refusing] = [line for line in every if "mlx-lm 0.32.2 does not load the file: it has" in line]
+    assert refusing.endswith("Its code was read, not run.")

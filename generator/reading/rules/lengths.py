@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from generator.checkpoints.model.limits import BESIDE, DYNAMIC, FACTOR, TOKENIZER, limits
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable
+from generator.reading.taken import is_read
 
 # What cuts a text, and what prepares it: of the rest, a user sets the length of an answer.
 CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config.json"))
@@ -12,15 +13,16 @@ CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """All limits, where something cuts a text before or after the model's own, or where dynamic
-    scaling reaches beyond it; of a tokenizer that is longer than tables, the rule
-    ``rows`` speaks.
+    scaling reaches beyond it, of which the rule ``readers`` speaks in a config.json; of a tokenizer
+    that is longer than tables, the rule ``rows`` does.
     """
     context = examined.context
     every = [one for one in limits(examined.files, examined.encodings) if one.length]
     if not context:
         return
     cuts = [one.length or 0 for one in every if one.file in CUTTING]
-    growing = [one.length or 0 for one in every if one.key == DYNAMIC]
+    is_told = is_read(examined.files.config)
+    growing = [one.length or 0 for one in every if one.key == DYNAMIC and not is_told]
     reaches = [one.length or 0 for one in every if one.key in FACTOR.values()]
     has_table = any(
         isinstance(one.form, PositionTable) for one in examined.encodings if one.is_of_words
