@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from generator.checkpoints.model.resolved import defaults
 from generator.contracts import ConfigReader, Json
 from generator.reading.reader_defaults import reader_defaults
 
@@ -11,6 +12,8 @@ BASES = frozenset(
     {"rope_theta", "rotary_emb_base", "rope_local_base_freq", "global_rope_theta",
      "local_rope_theta"}
 )  # fmt: skip
+BASE = "rope_theta"
+FULL, SLIDING = "full_attention", "sliding_attention"
 NOT_SCALED = {"rope_type": "default"}
 
 
@@ -23,7 +26,7 @@ def takes(settings: Json) -> Json | None:
 
 
 def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
-    own = known["arguments"]
+    own, family = known["arguments"], str(settings.get("model_type"))
     kept = {
         name: value
         for name, value in settings.items()
@@ -36,10 +39,13 @@ def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
     }
     if SCALING in own and not kept.get(SCALING):
         kept[SCALING] = NOT_SCALED
+    if own.keys() & BASES == {BASE} and FULL in (defaults(family).get(ROPE) or {}):
+        base, scaling = {BASE: kept.pop(BASE)}, kept.pop(SCALING)  # Of both kinds of layers.
+        kept[ROPE] = {FULL: {**scaling, **base}, SLIDING: {**NOT_SCALED, **base}}
     for name, value in settings.items():
         if name.endswith("_config") and isinstance(value, Mapping):
-            family = value.get("model_type", known["parts"].get(name))
-            part = reader_defaults("transformers4").get(str(family))
+            of_part = value.get("model_type", known["parts"].get(name))
+            part = reader_defaults("transformers4").get(str(of_part))
             if part is not None:
                 kept[name] = _of_class(value, part)
     return kept
