@@ -101,6 +101,20 @@ def test_a_pickle_is_compared_where_it_may_be_opened(run: Run, tmp_path: Path) -
     assert "A has no numbers for Learned table (encoder)." in opened.stdout
 
 
+@pytest.mark.parametrize(("base", "code"), [(1e4, 0), (1e6, 1)])
+def test_a_checkpoint_of_gemma_pytorch_is_compared(
+    run: Run, tmp_path: Path, base: float, code: int
+) -> None:
+    gemma = {**LLAMA, "model_type": "gemma", "head_dim": 16, "rope_theta": base}
+    angles = torch.outer(torch.arange(64), 1e4 ** -(torch.arange(8) / 8))
+    turns = torch.polar(torch.ones_like(angles), angles)
+    path = tmp_path / "gemma.ckpt"
+    torch.save({"model_state_dict": {"freqs_cis": turns}}, path)
+    ended = run("compare", save_folder(tmp_path / "one", gemma), path, "--pickle")
+    assert ended.returncode == code
+    assert ("base 10,000, 16 components (freqs_cis) in B" in ended.stdout) == bool(code)
+
+
 def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
     positions = {
         "rope_freqs.weight": np.ones(8, "f"),
