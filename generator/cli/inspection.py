@@ -13,7 +13,6 @@ from generator.checkpoints.files.weights import row_text
 from generator.checkpoints.model import origins
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, Scheme, names
-from generator.contracts.wording import Wording
 from generator.errors import AtlasError
 from generator.libraries import need_site
 from generator.pipeline import local_pool
@@ -30,7 +29,6 @@ from generator.site.pictures.layer_strips import (
 )
 from generator.text import visible
 
-READERS = Wording("rules/readers.md.jinja")
 MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read
 MOST_TENSORS = 3  # that are listed of those that a build reads
 MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
@@ -96,10 +94,10 @@ def show_findings(terminal: Terminal, task: Task) -> None:
         _paragraph(terminal, sentence, Text("  · "))
 
 
-def show_readers(terminal: Terminal, said: Sequence[tuple[str, bool]]) -> None:
-    """Print what each program takes from a config.json, and which of these were not run."""
-    for text, is_run in said:
-        _paragraph(terminal, text if is_run else f"{text} {READERS('not_run')}", Text("· "))
+def show_readers(terminal: Terminal, said: Sequence[str]) -> None:
+    """Print what each program takes from a config.json."""
+    for text in said:
+        _paragraph(terminal, text, Text("· "))
 
 
 def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None:
