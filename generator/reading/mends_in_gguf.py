@@ -39,7 +39,7 @@ def _wanted(one: Side, architecture: str) -> Json:
     """Settings of a GGUF file with the position encoding of ``one``, by their keys."""
     if one.files.config.source.endswith(GGUF):
         given = {key.partition(".")[2]: value for key, value in metadata(one).items()}
-        made = {key: value for key, value in given.items() if _concerns(key)}
+        made: Json = {key: value for key, value in given.items() if _concerns(key)}
     else:
         made = _in_gguf(one)
     return {f"{architecture}.{key}": value for key, value in made.items()}
