@@ -72,15 +72,15 @@ def details_of(model: KnownModel) -> dict[str, Any]:
     except RowError:
         return {"of": of, **details.NOTHING}
     records = [encoding.record for encoding in found.all]
-    keys = evidence(model.files.config).keys.get("", {})
+    config = model.files.config
+    keys, told = evidence(config).keys.get("", {}), lint.findings(model.files, found)
     return {
         "of": of,
         "origins": {one.key: _origins(one) for one in records if one.origins},
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
-        "lint": [
-            [one.rule, one.text] for one in lint.findings(model.files, found) if one.level != "fact"
-        ],
+        "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
+        "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
     }
 
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import version
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from generator import PROGRAM
@@ -55,9 +56,29 @@ def light_transformers(module: str) -> Any:
     """
     if "transformers" not in sys.modules and "torch" not in sys.modules:
         with hide_torch():
+            for package in ("transformers", "transformers.models"):
+                _import_bare(package)
             # It remembers the answer.
             import_module("transformers.utils.import_utils").is_torch_available()
     return import_module(f"transformers.{module}")
+
+
+def _import_bare(name: str) -> None:
+    """A package of transformers, whose own code, which looks through every module of the library,
+    waits until something is asked of it that is none of these.
+    """
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(name=name)
+    package, load = module_from_spec(spec), spec.loader.exec_module
+
+    def asked(attribute: str) -> Any:
+        vars(package).pop("__getattr__", None)
+        load(package)
+        return getattr(sys.modules[name], attribute)
+
+    vars(package).update(__version__=version("transformers"), __getattr__=asked)
+    sys.modules[name] = package
 
 
 def rotary_initialisers() -> Any:

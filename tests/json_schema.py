@@ -24,8 +24,8 @@ def problems(value: Any, schema: Any, whole: Any, where: str = "") -> list[str]:
             found.append(f"{where}.{name}: unknown")
         else:
             found += problems(inner, of_inner, whole, f"{where}.{name}")
-    required = schema.get("required", ()) if isinstance(value, dict) else ()
-    return found + [f"{where}.{name}: required" for name in required if name not in value]
+    lacking = set(schema.get("required", ())) - value.keys() if isinstance(value, dict) else ()
+    return found + [f"{where}.{name}: required" for name in sorted(lacking)]
 
 
 def _parts(value: Any, schema: Any) -> list[tuple[str, Any, Any]]:

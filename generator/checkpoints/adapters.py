@@ -7,7 +7,6 @@ from pathlib import Path
 
 from generator.checkpoints.files.formats.unread import ADAPTER_CONFIG
 from generator.checkpoints.files.json_object import parse_config
-from generator.checkpoints.list_row import unfit
 from generator.contracts import Checkpoint, Source
 from generator.contracts.wording import Wording
 from generator.errors import RowError
@@ -26,6 +25,8 @@ def with_base(
         folder of the list
     errors: RowError where it names none, or one that a row may not name
     """
+    from generator.checkpoints.list_row import unfit  # Its checks take a sixth of a second.
+
     label = f"{row.id}: {ADAPTER_CONFIG}"
     if text is None:
         raise RowError(f"{label}: no such file; expected that of an adapter, as 'base:' says")

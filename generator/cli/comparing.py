@@ -1,10 +1,11 @@
 """The command that says whether two checkpoints encode position identically."""
 
 import json
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
@@ -13,17 +14,18 @@ from generator.cli.deferral import deferred
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
-    from generator.contracts import Comparison
+    from generator.contracts import Comparison, Mend
 
 with deferred():
     from generator.checkpoints.files import weights
     from generator.pipeline import drafts, local_pool
-    from generator.reading import comparison, named, plan
+    from generator.reading import comparison, mends, named, plan
 
 EXAMPLES = """Examples:
 
 \b
   position-atlas compare ./my-model ./its-conversion
+  position-atlas compare ./my-model ./its-conversion --fix > patch.json
   position-atlas compare HuggingFaceTB/SmolLM3-3B ./my-merge --json
   position-atlas compare owner/model@yesterday owner/model
   position-atlas compare meta-llama/Llama-3.1-8B-Instruct ./my-eagle-head --draft
@@ -32,11 +34,13 @@ READ_FROM_HUB = (
     "reading its settings, and of weights the headers and tensors of positions; of a GGUF file also"
     " the vocabulary, which stands before its list of tensors: some MB"
 )
+SET_METADATA = "python -m gguf.scripts.gguf_set_metadata"  # Of gguf-py, from PyPI.
+T = TypeVar("T")
 CODES = {"equal": OK, "equal as far as both files tell": OK, "different": FAILED}
 
 
 @app.command(epilog=EXAMPLES)
-def compare(
+def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     one: Annotated[
         str,
         typer.Argument(help="A: a folder, a weights file or a Hub id, as inspect takes it."),
@@ -56,16 +60,31 @@ def compare(
         bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    as_patch: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help=(
+                "Print what would make B as A: a JSON Patch (RFC 6902) of its config.json, or a"
+                " command for each setting of its GGUF file; nothing is written."
+            ),
+        ),
+    ] = False,
 ) -> None:
     """Say whether two checkpoints encode position identically: by the angles, windows, tables and
     biases that follow from them, not by how these are written.
 
-    Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared.
+    Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared, or
+    not mended.
     """
     try:
+        if as_patch and draft:
+            raise RefusedError("--fix: a draft keeps the rotation that it was trained with")
         pairs = _pairs([one, other], pickle)
+        if as_patch:
+            _mend({part: (pair, _found(pair, mends.mended)) for part, pair in pairs.items()})
         every = {
-            part: _compared(pair, drafts.compare if draft else comparison.compare)
+            part: _found(pair, drafts.compare if draft else comparison.compare)
             for part, pair in pairs.items()
         }
     except AtlasError as error:
@@ -110,7 +129,7 @@ def _may_be_pickled(name: str) -> bool:
     )
 
 
-def _compared(tasks: "Sequence[plan.Task]", function: "Callable[..., Comparison]") -> "Comparison":
+def _found(tasks: "Sequence[plan.Task]", function: Callable[..., T]) -> T:
     """errors: AtlasError"""
     for task in tasks:
         if not plan.source_of(task.checkpoint).is_path:
@@ -120,8 +139,30 @@ def _compared(tasks: "Sequence[plan.Task]", function: "Callable[..., Comparison]
         named.hub_errors(tasks[1].checkpoint),
         local_pool.reading(local_pool.WITHOUT_TORCH) as executor,
     ):
-        found: Comparison = local_pool.within_limits(executor, function, *tasks)
-    return found
+        return local_pool.within_limits(executor, function, *tasks)
+
+
+def _mend(every: "Mapping[str, tuple[Sequence[plan.Task], Mend]]") -> NoReturn:
+    """Print what makes each part of B as that of A."""
+    patches = {}
+    for part, ((_, task), mend) in every.items():
+        place, is_path = task.checkpoint.place, plan.source_of(task.checkpoint).is_path
+        is_file = place.endswith(mend.file)
+        file = place if is_file else f"{place}/{mend.file}" if is_path else mend.file
+        for key, value in mend.metadata:
+            typer.echo(f"{SET_METADATA} {shlex.quote(file)} {key} {value}")
+        if mend.patch or not (mend.metadata or mend.sentences):
+            patches[part] = list(mend.patch)
+        for sentence in mend.sentences:
+            err.print(sentence)
+    if patches:
+        typer.echo(json.dumps(patches.get("", patches), indent=1))
+    codes = [
+        CODES.get(mend.verdict, REFUSED) if mend.patch or mend.metadata or not mend.sentences
+        else REFUSED
+        for _, mend in every.values()
+    ]  # fmt: skip
+    raise typer.Exit(max(codes))
 
 
 def _show(found: "Comparison") -> None:

@@ -2,7 +2,6 @@
 and what its page says first.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_letters
@@ -20,7 +19,6 @@ from generator.pipeline import local_pool
 from generator.pipeline.inspect import Inspected, findings
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.reading.taken import Taken
 from generator.site.data import downloads as data_files
 from generator.site.pictures.layer_strips import (
     COLOURS,
@@ -96,28 +94,10 @@ def show_findings(terminal: Terminal, task: Task) -> None:
         _paragraph(terminal, sentence, Text("  · "))
 
 
-def show_readers(terminal: Terminal, every: Sequence[Taken]) -> None:
+def show_readers(terminal: Terminal, said: Sequence[str]) -> None:
     """Print what each program takes from a config.json."""
-    for one in every:
-        mark = "" if one.reader.is_run else " (its code was read, not run)"
-        terminal.print(Text(f"{one.reader.name} {one.reader.version}{mark}", HEADING))
-        for line in _taken(one):
-            _paragraph(terminal, line, INDENT)
-
-
-def _taken(one: Taken) -> list[str]:
-    if not one.is_known:
-        return ["What it takes from a file of this family is not known."]
-    if one.refused:
-        return [f"It does not load the file: {one.refused}."]
-    windows = Counter(one.windows)
-    layers = [
-        f"window of {size:,} positions in {count:,} of {len(one.windows):,} layers"
-        for size, count in windows.items()
-        if size is not None
-    ]
-    limit = "no limit" if one.limit is None else f"limit of {one.limit:,} positions"
-    return [*(one.words or ["no rotation"]), *layers, limit]
+    for text in said:
+        _paragraph(terminal, text, Text("· "))
 
 
 def show_row(terminal: Terminal, asked: Checkpoint, config: Path | None) -> None:

@@ -30,8 +30,8 @@ with deferred():
     from generator.checkpoints import list_file
     from generator.checkpoints.files import folder, other_configs, weights
     from generator.pipeline import linted, local_pool
+    from generator.reading import json_patch, named, plan
     from generator.reading import lint as linter
-    from generator.reading import named, plan
 
 STDIN = "-"
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -128,8 +128,11 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
         report = _all(tasks, partial(linted.linted, reader=reader))
     every = [one for one in report.found if not muted.is_muted(one[-1].rule, one[0])]
     shown = [one for one in every if one[-1].level in _from(level)]
-    make = (as_patch and _patch) or (as_sarif and _sarif) or (as_json and _as_json)
-    if make:
+    makers: list[tuple[bool, Callable[[Report], Any]]] = [
+        (as_patch, _patch), (as_sarif, _sarif), (as_json, _as_json)
+    ]  # fmt: skip
+    make = next((one for is_asked, one in makers if is_asked), None)
+    if make is not None:
         typer.echo(json.dumps(make(replace(report, found=shown)), indent=1, default=str))
     else:
         for where, _, one in shown:
@@ -204,7 +207,7 @@ def _where(checkpoint: "Checkpoint", file: str) -> str:
 
 
 def _as_json(report: Report) -> dict[str, Any]:
-    levels = Counter(one.level for *_, one in report.found)
+    levels: Counter[str] = Counter(one.level for *_, one in report.found)
     return {
         "version": __version__,
         "findings": [
@@ -223,10 +226,8 @@ def _as_json(report: Report) -> dict[str, Any]:
 def _patch(report: Report) -> list[dict[str, Any]]:
     """What makes programs agree, which is the same in every finding that has it."""
     mends = (one.values["mend"] for *_, one in report.found if one.values.get("mend"))
-    added = next(mends, {}).items()
-    return [
-        {"op": "add", "path": "/" + path.replace(".", "/"), "value": value} for path, value in added
-    ]
+    mend: dict[str, Any] = next(mends, {})
+    return [json_patch.added(path.split("."), value) for path, value in mend.items()]
 
 
 def _sarif(report: Report) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Whether two checkpoints encode position identically."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Verdict = Literal["equal", "equal as far as both files tell", "different", "cannot be compared"]
 
@@ -32,6 +32,22 @@ class Comparison:
     notes: tuple[str, ...] = ()
     unread: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     not_compared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What would make a checkpoint, B, encode position as another, A.
+
+    verdict: of the two as they are; patch: operations of a JSON Patch (RFC 6902) of its config.json
+    metadata: values for settings that its GGUF file has; file: its name, "" for another
+    sentences: what no change of settings does, or no tool
+    """
+
+    verdict: Verdict
+    patch: tuple[dict[str, Any], ...] = ()
+    metadata: tuple[tuple[str, Any], ...] = ()
+    file: str = ""
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

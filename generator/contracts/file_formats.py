@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from generator.contracts.checkpoints import TensorInfo
+from generator.contracts.model_config import Json
 from generator.numerics.arrays import Floats
 
 FIRST_BYTES = 256
@@ -96,6 +97,8 @@ class FileFormat:
     files: returns the names of all files of these weights
     texts: returns the small files within the weights; a config.json among them takes the place of
         one beside them
+    with_settings(file, changed): the same, were these settings of the file others; None for a
+        format in which no tool changes settings
     needs_local_file: whether a file has to be on this disk before its tensors can be read
     of_model(file, tensors, model): the tensors under the names, and in the order of rows, that a
         model of transformers has, where the format has its own
@@ -115,6 +118,7 @@ class FileFormat:
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = lambda file: (file.name,)
     texts: Callable[[WeightsFile], Mapping[str, bytes]] = lambda _: {}
+    with_settings: Callable[[WeightsFile, Json], Mapping[str, bytes]] | None = None
     needs_local_file: bool = False
     of_model: Callable[[WeightsFile, Mapping[str, Floats], Any], Mapping[str, Floats]] = (
         lambda _, tensors, __: tensors

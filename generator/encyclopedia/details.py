@@ -12,16 +12,19 @@ from generator import PACKAGE
 from generator.encyclopedia.known_models import KnownModel
 
 FILE = PACKAGE / "encyclopedia/tables/details.json"
-NOTHING: Mapping[str, Any] = {"origins": {}, "temperature": None, "layers": [], "lint": []}
+NOTHING: Mapping[str, Any] = {
+    "origins": {}, "temperature": None, "layers": [], "lint": [], "taken": []
+}  # fmt: skip
 
 
 def of(model: KnownModel) -> Mapping[str, Any]:
     """origins: of each parameter of each rotation, by its key; temperature: of a factor by
-    position; layers: keys that these follow from; lint: rule and sentence of each finding;
-    without anything for a config that is newer than the file.
+    position; layers: keys that these follow from; lint: rule and sentence of each finding; taken:
+    what each program takes, as ``lint.sentences``, where two differ; without anything for a config
+    that is newer than the file.
     """
     found = _shipped().get(model.id, {})
-    return found if found.get("of") == digest(model) else NOTHING
+    return {**NOTHING, **found} if found.get("of") == digest(model) else NOTHING
 
 
 def digest(model: KnownModel) -> str:

@@ -28,7 +28,7 @@ from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
 from generator.reading.questions import assumed, understood_in_part, unknown_family, unread_keys
-from generator.reading.taken import Taken, all_readers, is_read, taken
+from generator.reading.taken import all_readers, is_read, taken
 
 LEVELS = ("error", "warning", "note", "fact")
 PATH = ("path", "key")  # Of a setting, among the values of a finding.
@@ -162,8 +162,9 @@ def linted(task: Task, reader: str = "") -> Linted:
     return Linted(file, findings(files, look_closely(files), reader), lines)
 
 
-def taken_of(task: Task) -> tuple[Taken, ...]:
-    """What each program takes from the config.json of a checkpoint.
+def taken_of(task: Task) -> tuple[str, ...]:
+    """A sentence on what each program takes from the config.json of a checkpoint, with one on its
+    code where no test runs that.
 
     errors: RowError, also without such a file; NotReachedError
     """
@@ -172,7 +173,13 @@ def taken_of(task: Task) -> tuple[Taken, ...]:
     config = opened(task).config
     if not is_read(config):
         raise RowError(f"{config.where}: found no config.json, which these programs read")
-    return taken(config.settings, config.where)
+    not_run = _of_readers().wording("not_run")
+    every = sentences(config)
+    return tuple(text if is_run else f"{text} {not_run}" for text, is_run in every)
+
+
+def _of_readers() -> Rule:
+    return next(rule for rule in all_rules() if rule.key == READERS)
 
 
 def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
@@ -180,6 +187,6 @@ def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
     itself.
     """
     every = taken(config.settings, config.where)
-    [rule] = [rule for rule in all_rules() if rule.key == READERS]
+    rule = _of_readers()
     said = ((one, *one.said(config.source)) for one in every)
     return tuple((rule.wording(kind, **values), one.reader.is_run) for one, kind, values in said)

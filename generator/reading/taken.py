@@ -53,8 +53,8 @@ class Taken:
 
     @property
     def words(self) -> list[str]:
-        """Its rotations."""
-        return [origins.rotation_in_words(each) for each in self.parameters.values()]
+        """Its rotations, each once."""
+        return list(dict.fromkeys(map(origins.rotation_in_words, self.parameters.values())))
 
     @property
     def windows_that_limit(self) -> list[Json]:

@@ -68,12 +68,20 @@ def test_a_parameter_a_number_and_an_empty_tensor_are_read_like_any_other(
 
 
 def test_the_row_error_for_an_unreadable_tensor_names_its_dtype(tmp_path: Path) -> None:
-    for kind in (torch.int8, torch.uint8, torch.bool, torch.complex64, torch.float8_e4m3fn):
+    for kind in (torch.int8, torch.uint8, torch.bool, torch.float8_e4m3fn):
         files = pickled(tmp_path, {"table": torch.zeros(6, 4).to(kind)})
         with pytest.raises(RowError, match=f"table: dtype {kind}"):
             files.tensor("table")
         with pytest.raises(RowError, match=f"table: dtype {kind}"):
             files.rows("table", [0])
+
+
+def test_complex_numbers_are_their_real_and_imaginary_parts(tmp_path: Path) -> None:
+    table = torch.tensor([[1 + 2j, 3 - 4j]])
+    for value, sign in ((table, 1.0), (table.conj(), -1.0)):
+        files = pickled(tmp_path, {"table": value})
+        expected = [[[1.0, 2.0 * sign], [3.0, -4.0 * sign]]]
+        np.testing.assert_array_equal(files.tensor("table"), expected)
 
 
 def test_other_objects_than_plain_tensors_are_ignored(tmp_path: Path) -> None:

@@ -101,6 +101,20 @@ def test_a_pickle_is_compared_where_it_may_be_opened(run: Run, tmp_path: Path) -
     assert "A has no numbers for Learned table (encoder)." in opened.stdout
 
 
+@pytest.mark.parametrize(("base", "code"), [(1e4, 0), (1e6, 1)])
+def test_a_checkpoint_of_gemma_pytorch_is_compared(
+    run: Run, tmp_path: Path, base: float, code: int
+) -> None:
+    gemma = {**LLAMA, "model_type": "gemma", "head_dim": 16, "rope_theta": base}
+    angles = torch.outer(torch.arange(64), 1e4 ** -(torch.arange(8) / 8))
+    turns = torch.polar(torch.ones_like(angles), angles)
+    path = tmp_path / "gemma.ckpt"
+    torch.save({"model_state_dict": {"freqs_cis": turns}}, path)
+    ended = run("compare", save_folder(tmp_path / "one", gemma), path, "--pickle")
+    assert ended.returncode == code
+    assert ("base 10,000, 16 components (freqs_cis) in B" in ended.stdout) == bool(code)
+
+
 def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None:
     positions = {
         "rope_freqs.weight": np.ones(8, "f"),
@@ -121,3 +135,32 @@ def test_a_revision_on_the_hub_is_compared_with_a_folder(tmp_path: Path) -> None
     assert ended.stdout.startswith("different\n")
     assert "atlas/plain: reading its settings, and of weights the headers" in ended.stderr
     assert hub.sent < len(weights) / 2
+
+
+def test_what_would_make_them_equal_is_printed(run: Run, tmp_path: Path) -> None:
+    one, same = save_folder(tmp_path / "one", LLAMA), save_folder(tmp_path / "same", LLAMA)
+    other = save_folder(tmp_path / "other", {**LLAMA, "rope_theta": 1e4})
+    ended = run("compare", one, other, "--fix")
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout) == [{"op": "add", "path": "/rope_theta", "value": 1e6}]
+    ended = run("compare", one, same, "--fix")
+    assert (ended.returncode, json.loads(ended.stdout)) == (0, [])
+    deeper = save_folder(tmp_path / "deeper", {**LLAMA, "num_hidden_layers": 3})
+    for arguments, text in (
+        ([deeper, "--fix"], "because weights would have to change. What would still differ"),
+        ([other, "--fix", "--draft"], "a draft keeps the rotation"),
+    ):
+        ended = run("compare", one, *arguments)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert text in ended.stderr
+
+
+def test_a_gguf_file_is_mended_by_commands(run: Run, tmp_path: Path) -> None:
+    settings = {"block_count": 2, "context_length": 64, "embedding_length": 64,
+                "attention.head_count": 4, "rope.freq_base": 1e4, "vocab_size": 100}  # fmt: skip
+    file = gguf_files.write(tmp_path / "own model.gguf", "llama", settings)
+    ended = run("compare", save_folder(tmp_path / "one", LLAMA), file, "--fix")
+    assert ended.returncode == 1
+    assert ended.stdout == (
+        f"python -m gguf.scripts.gguf_set_metadata '{file}' llama.rope.freq_base 1000000.0\n"
+    )

@@ -26,11 +26,11 @@ from generator.encodings import Form, NoEncoding, PositionTable
 from generator.pipeline import inspect as inspecting
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.inspect import Inspected
+from generator.reading import lint, named
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.reading.taken import taken
 from tests import inline
-from tests.support import checkpoint, flowing
+from tests.support import checkpoint, flowing, save_folder
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
 SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 1023, 0, ())
@@ -182,15 +182,21 @@ def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_l
         assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))
 
 
-def test_readers_are_shown_with_what_each_takes_refuses_or_is_not_known_to_take() -> None:
+def test_readers_are_shown_with_what_each_takes_refuses_or_is_not_known_to_take(
+    tmp_path: Path,
+) -> None:
     settings = {
         "model_type": "olmo3", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
         "sliding_window": 8, "max_position_embeddings": 64,
         "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"},
     }  # fmt: skip
     printed = StringIO()
-    inspection.show_readers(Terminal(file=printed, width=120), taken(settings, "own"))
-    text = printed.getvalue()
-    assert "transformers 4.57.6\n  base 10,000, 16 of 16 components\n" in text
-    assert "mlx-lm 0.32.2 (its code was read, not run)\n  It does not load the file: it has" in text
-    assert "  window of 8 positions in 3 of 4 layers\n  limit of 64 positions\n" in text
+    [task] = named.tasks_of(named.checkpoint_at(save_folder(tmp_path / "own", settings)))
+    inspection.show_readers(Terminal(file=printed, width=300), lint.taken_of(task))
+    every = printed.getvalue().splitlines()
+    assert (
+        "· From config.json, transformers 4.57.6 takes base 10,000, 16 of 16 components; it gives 3"
+        " of 4 layers a window of 8 positions, and its limit is 64 positions."
+    ) in every
+    [refusing] = [line for line in every if "mlx-lm 0.32.2 does not load the file: it has" in line]
+    assert refusing.endswith("Its code was read, not run.")

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
+from benchmarks.precompute import details_of
 from generator.contracts import Atlas
+from generator.encyclopedia import details
 from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.pages import published_model
@@ -135,3 +137,21 @@ def test_costs_are_those_of_the_layers() -> None:
     assert published_model._costs({**model, "cache": None}) == []
     without = published_model._costs({**model, "context": None})
     assert [length for length, _ in without] == list(published_model.LENGTHS)
+
+
+def test_what_each_program_takes_is_in_a_fold_where_two_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """mlx-lm's code for Mistral knows no window; of Yi, a Llama, all take the same."""
+    names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
+    models = {name: model for name in names if (model := known_model(name)) is not None}
+    made = {name: details_of(model) for name, model in models.items()}
+    monkeypatch.setattr(details, "of", lambda model: made[model.id])
+    page_of.cache_clear()
+    pages = {name: page_of(name) for name in names}
+    page_of.cache_clear()
+    fold = pages[names[0]].partition("What each program takes</summary>")[2]
+    text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
+    assert "vLLM 0036026e takes base 10,000, 128 of 128 components; it gives 32 of 32" in text
+    assert text.count("Its code was read, not run.") == 4
+    assert "What each program takes" not in pages[names[1]]

@@ -58,6 +58,7 @@ def test_a_config_of_other_sizes_is_built_as_by_default() -> None:
         config(rope_theta=1e6, max_position_embeddings=77, sliding_window=5, unheard=True)
     )
     assert is_built_as_by_default(config(num_hidden_layers=128))
+    assert is_built_as_by_default(config(model_type="qwen3", use_sliding_window=True))
     assert is_untrained(config())
 
 

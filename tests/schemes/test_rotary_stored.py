@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from safetensors.torch import save_file
 
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
 from generator.encodings import Rotation
 from generator.numerics.arrays import Array
 from generator.schemes.rotary import find
@@ -120,3 +121,35 @@ def test_cached_cosines_of_transformers_say_the_base_and_the_number_of_positions
     assert (form.base, form.n_positions) == (5e5, 2048)
     del tensors["rotary_emb.sin_cached"]
     assert find(DictFiles({}, tensors)) == []
+
+
+def turns(base: float, divisor: float = 1.0) -> torch.Tensor:
+    """Complex numbers for 512 positions and 16 pairs, as precompute_freqs_cis of gemma_pytorch."""
+    angles = torch.outer(torch.arange(512), base ** -(torch.arange(16) / 16) / divisor)
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def pickled(folder: Path, **tensors: torch.Tensor) -> FolderFiles:
+    torch.save({"model_state_dict": tensors}, folder / "model.ckpt")
+    return FolderFiles(folder, "own", Choice(name="model.ckpt", pickle=True))
+
+
+@pytest.mark.parametrize("base", [1e4, 1e6])
+def test_complex_turns_of_every_position_say_the_base(tmp_path: Path, base: float) -> None:
+    [encoding] = find(pickled(tmp_path, freqs_cis=turns(base)))
+    form = form_of(encoding, Rotation)
+    assert (form.base, form.rotary_dim, form.n_positions) == (base, 32, 512)
+    assert encoding.provenance.tensor == "freqs_cis"
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [{"freqs_cis": turns(1e4).flip(0)}, {"freqs_cis": turns(1e4, 8.0)},
+     {"freqs_cis": turns(1e4)[0]},
+     {"local_freqs_cis": turns(1e4), "global_freqs_cis": turns(1e6, 8.0)}],
+)  # fmt: skip
+def test_complex_numbers_that_are_no_turns_by_powers_of_one_base_are_not_shown(
+    tmp_path: Path, tensors: dict[str, torch.Tensor]
+) -> None:
+    """Among them the two tables of Gemma 3, which are for different layers."""
+    assert find(pickled(tmp_path, **tensors)) == []

@@ -12,9 +12,6 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from generator.checkpoints.files import executorch
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.model import keys
@@ -325,6 +322,9 @@ def _renamed(given: Json, names: Mapping[str, str]) -> dict[str, Any]:
 
 def _yaml(text: bytes) -> Mapping[str, Any]:
     """The mapping in ``text``; empty for anything else, and for what is too long."""
+    from ruamel.yaml import YAML  # Few checkpoints have such a file.
+    from ruamel.yaml.error import YAMLError
+
     if len(text) <= MOST_BYTES:
         with suppress(YAMLError, ValueError, RecursionError, OverflowError):
             found = YAML(typ="safe", pure=True).load(io.BytesIO(text))

@@ -5,9 +5,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from copy import copy
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.folder import Folder
@@ -72,10 +73,26 @@ class FolderFiles:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
-        given, file = self._settings(config.encode())
+        self.config = self._config(*self._settings(config.encode()))
+
+    def _config(self, given: Json, file: str) -> ModelConfig:
         settings = {key: value for key, value in given.items() if key not in keys.OF_FILE}
         traces = {key: given[key] for key in keys.OF_FILE if key in given}
-        self.config = as_loaded(ModelConfig(settings, where, file, **traces))
+        return as_loaded(ModelConfig(settings, self.where, file, **traces))
+
+    def with_settings(self, changed: Json) -> Self | None:
+        """These files with another config.json, or, where weights hold the settings, with these of
+        them ``changed``; None where no tool changes settings in files of that format.
+        """
+        other, source, weights = copy(self), self.config.source, self._weights
+        vars(other).pop("resolved", None)
+        if source != CONFIG:
+            if weights is None or weights.format.with_settings is None:
+                return None
+            texts = weights.format.with_settings(weights.file, changed)
+            changed = parse_config(texts[CONFIG], file_label(self.where, CONFIG))
+        other.config = other._config(changed, source)
+        return other
 
     def _settings(self, given: bytes) -> tuple[Json, str]:
         """The settings, none for weights without any, and the name of their file."""

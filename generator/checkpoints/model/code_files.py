@@ -22,11 +22,11 @@ from generator.libraries import import_transformers, need_site
 from generator.text import short
 
 MOST_LAYERS = 128
-# Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and
-# names.
+# Settings that change no tensor but by its size: of tokens, activations, rotations, windows, masks
+# and sums, and names.
 SAME_TENSORS = re.compile(
-    r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures"
-    r"|_name_or_path"
+    r".*(_token_id|_act|rope.*)|(use_)?sliding_window|tie_word_embeddings|use_cache|architectures"
+    r"|_name_or_path|scale_embedding|use_(parallel_residual|bidirectional_attention)"
 )
 # Of IDEFICS: layers that were trained before it was, and not with it.
 FROZEN = frozenset({"freeze_text_layers", "freeze_vision_layers"})

@@ -105,7 +105,8 @@ def _is_of_family(name: str, family: str) -> bool:
 def _modules() -> Mapping[str, str]:
     """The module of each class of transformers."""
     config_classes()
-    return vars(sys.modules["transformers"])["_class_to_module"]  # type: ignore[no-any-return]
+    modules: Mapping[str, str] = sys.modules["transformers"]._class_to_module
+    return modules
 
 
 def _package(module: str) -> str:

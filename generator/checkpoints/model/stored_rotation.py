@@ -12,6 +12,9 @@ MODULE = r"(?:^|\.)rotary(?:_pos)?_emb\."
 # The latter two by rotary-embedding-torch, and by Meta for the first Llama.
 FREQUENCIES = re.compile(rf"{MODULE}inv_freq$|(?:^|\.)(?:rotary_emb|rope)\.freqs$")
 COSINES = re.compile(rf"{MODULE}cos_cached$")
+# Cosine and sine of each pair at each position, as complex numbers in Google's Gemma
+# (precompute_freqs_cis in gemma/model.py of gemma_pytorch).
+COMPLEX = re.compile(r"(?:^|\.)freqs_cis$")
 # Words in names of other parts than the text model.
 OTHER_MODELS = frozenset({"vision", "visual", "image", "audio", "speech"})
 # Relative rounding of frequencies; the smallest ones in half precision are rounded by an absolute
@@ -51,7 +54,18 @@ def stored_rotation(files: Files) -> Stored | None:
                 return Stored(name, frequencies, tolerance) if frequencies.size else None
             if COSINES.search(name) and (cached := _from_cosines(files, name)) is not None:
                 return cached
+            if COMPLEX.search(name) and (cached := _from_complex(files, name)) is not None:
+                return cached
     return None
+
+
+def _from_complex(files: Files, name: str) -> Stored | None:
+    """As ``_from_cosines``, from a table with a last axis of cosine and sine."""
+    shape = files.tensors[name].shape
+    if len(shape) != 3 or shape[-1] != 2 or shape[0] < 2 or shape[1] < 1:
+        return None
+    cosines, sines = np.moveaxis(files.tensor(name), -1, 0)
+    return _from_angles(files, name, cosines, sines)
 
 
 def _from_cosines(files: Files, name: str) -> Stored | None:
@@ -67,8 +81,11 @@ def _from_cosines(files: Files, name: str) -> Stored | None:
     if len(shapes) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0]:
         return None
     cosines, sines = (_pairs(files.tensor(each).reshape(shapes[0])) for each in (name, sine))
-    if cosines.shape != sines.shape:
-        return None
+    return _from_angles(files, name, cosines, sines) if cosines.shape == sines.shape else None
+
+
+def _from_angles(files: Files, name: str, cosines: Floats, sines: Floats) -> Stored | None:
+    """cosines, sines: (n_positions, n_pairs)"""
     frequencies = np.arctan2(sines[1], cosines[1])
     positions = np.arange(len(cosines))[:, None]
     rounding = FROM_SINES.get(files.tensors[name].dtype, FLOAT32_ROUNDING)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageContext, PageKind
+from generator.encyclopedia import details
+from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import KINDS, WORDING, page_of, pages_of, records
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.turning import extended_name
@@ -41,6 +43,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     unchecked: what says that nobody checked a config; stacks: name, strip and groups of each
     costs: numbers kept at some lengths; lengths: what names each; types: of a cache
     served: extensions, with settings as programs take them; keys: that give windows
+    taken: a sentence on what each program takes, where two differ, and whether tests run it
     """
 
     model: Json
@@ -55,6 +58,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     served: Sequence[Json]
     keys: Sequence[str]
     measured: str
+    taken: Sequence[tuple[str, bool]]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -80,6 +84,7 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=measured.get(model["id"], ""),
+        taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
     )
     return Page(page_of(model["id"]), context)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from generator.checkpoints.model.resolved import defaults
 from generator.contracts import ConfigReader, Json
 from generator.reading.reader_defaults import reader_defaults
 
@@ -13,6 +14,8 @@ BASES = frozenset(
 )  # fmt: skip
 # Settings of a rotation that it reads at the top alone.
 BESIDE_BLOCK = ("rope_theta", "partial_rotary_factor")
+BASE = "rope_theta"
+FULL, SLIDING = "full_attention", "sliding_attention"
 NOT_SCALED = {"rope_type": "default"}
 
 
@@ -25,7 +28,7 @@ def takes(settings: Json) -> Json | None:
 
 
 def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
-    own = known["arguments"]
+    own, family = known["arguments"], str(settings.get("model_type"))
     kept = {
         name: value
         for name, value in settings.items()
@@ -40,10 +43,13 @@ def _of_class(settings: Json, known: Mapping[str, Any]) -> Json:
         kept[SCALING] = NOT_SCALED
     elif isinstance(block := kept.get(SCALING), Mapping):
         kept[SCALING] = {name: value for name, value in block.items() if name not in BESIDE_BLOCK}
+    if own.keys() & BASES == {BASE} and FULL in (defaults(family).get(ROPE) or {}):
+        base, scaling = {BASE: kept.pop(BASE)}, kept.pop(SCALING)  # Of both kinds of layers.
+        kept[ROPE] = {FULL: {**scaling, **base}, SLIDING: {**NOT_SCALED, **base}}
     for name, value in settings.items():
         if name.endswith("_config") and isinstance(value, Mapping):
-            family = value.get("model_type", known["parts"].get(name))
-            part = reader_defaults("transformers4").get(str(family))
+            of_part = value.get("model_type", known["parts"].get(name))
+            part = reader_defaults("transformers4").get(str(of_part))
             if part is not None:
                 kept[name] = _of_class(value, part)
     return kept

@@ -14,6 +14,7 @@ from generator.checkpoints.model.limits import (
 )
 from generator.contracts import Examined, Json, Limit, Rule
 from generator.encodings import Form, PositionTable
+from generator.reading.taken import is_read
 
 # What cuts a text, and what prepares it: of the rest, a user sets the length of an answer.
 CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config.json"))
@@ -21,8 +22,9 @@ CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Lengths of 0; all limits, where something cuts a text before or after the model's own, or
-    where dynamic scaling reaches beyond it; and contexts that nothing keeps a text within: of a
-    tokenizer that is longer than tables, the rule ``rows`` speaks.
+    where dynamic scaling reaches beyond it, of which the rule ``readers`` speaks in a config.json;
+    and contexts that nothing keeps a text within: of a tokenizer that is longer than tables, the
+    rule ``rows`` speaks.
     """
     for file, key, value in no_lengths(examined.files):
         yield "no_length", {"file": file, "key": key, "length": value}
@@ -33,7 +35,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         return
     yield from _unlimited(examined, context, stated)
     cuts = [one.length or 0 for one in every if one.file in CUTTING]
-    growing = [one.length or 0 for one in every if one.key == DYNAMIC]
+    is_told = is_read(examined.files.config)
+    growing = [one.length or 0 for one in every if one.key == DYNAMIC and not is_told]
     reaches = [one.length or 0 for one in every if one.key in FACTOR.values()]
     has_table = any(
         isinstance(one.form, PositionTable) for one in examined.encodings if one.is_of_words

@@ -271,12 +271,14 @@ def _plain(state: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _stored(tensor: Any, file_name: str, where: str) -> StoredTensor:
+    """Complex numbers have a last axis of their real and imaginary parts."""
+    import torch
+
+    tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
     dtype, n_bytes = str(tensor.dtype), tensor.numel() * tensor.element_size()
 
     @cache  # A tensor that is not contiguous is copied once.
     def load() -> memoryview:
-        import torch
-
         if n_bytes > tensor.untyped_storage().nbytes():
             raise RowError(
                 f"{where}: its {n_bytes:,} bytes repeat {tensor.untyped_storage().nbytes():,};"

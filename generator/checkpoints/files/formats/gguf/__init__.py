@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from generator.checkpoints.files.formats.gguf import architectures, models
@@ -58,9 +59,9 @@ def files(file: WeightsFile) -> list[str]:
     ]
 
 
-def texts(file: WeightsFile) -> Mapping[str, bytes]:
-    """config.json from the settings of the file, and the tokenizer.json within it if there is
-    one.
+def texts(file: WeightsFile, changed: Json = MappingProxyType({})) -> Mapping[str, bytes]:
+    """config.json from the settings of the file, of which these are ``changed``, and the
+    tokenizer.json within it if there is one.
     """
     headers = _headers(file)
     settings = {
@@ -69,7 +70,8 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
         for key, value in header.settings.items()
     }
     whole = Header(
-        settings, {name: span for header in headers.values() for name, span in header.spans.items()}
+        {**settings, **changed},
+        {name: span for header in headers.values() for name, span in header.spans.items()},
     )
 
     def tensor(name: str) -> Floats:
@@ -168,6 +170,7 @@ FORMAT = FileFormat(
     open=open_weights,
     files=files,
     texts=texts,
+    with_settings=texts,
     of_model=of_model,
     tokenizer=tokenizer,
 )
