@@ -126,8 +126,7 @@ def _evidence(given: str, where: str, program: str) -> Evidence:
         has_refused |= change.is_refused
         _credit(by_encoding, change.differing, path, own)
         rejected.append((path, own, change.rejected))
-        is_order = path[-1] in PAIR_ORDER and isinstance(value, bool)
-        if change.is_read or is_order or _is_of_class(settings, path):
+        if change.is_read or _is_of_class(settings, path):
             read |= own.keys()
         elif (
             keys.concerns_position(path)
@@ -325,9 +324,11 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
 
 
 def _names_a_scheme(path: keys.Path, value: object, found: Effects) -> bool:
-    """Whether a setting names a scheme that was found, or the absence of others."""
+    """Whether a setting names a scheme that was found, or the absence of others, or gives the order
+    of pairs.
+    """
     if path[-1] not in NAMING:
-        return False
+        return path[-1] in PAIR_ORDER and isinstance(value, bool)
     schemes = [scheme for scheme in all_schemes() if any(scheme.key in key for key in found)]
     return value in (True, "absolute") or any(value in scheme.asked_by for scheme in schemes)
 

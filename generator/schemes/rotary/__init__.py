@@ -212,6 +212,9 @@ def _encoding(
     config, rope, form = rotated.config, rotated.rope, _form(rotated)
     rotary_dim = form.rotary_dim
     notes = [_turned_note(config, form, _held(form, stored, factors))]
+    share, is_scaled = rope.value(SHARE), form.scaling.get("rope_type", "default") != "default"
+    if share not in (None, 1) and rotary_dim == form.head_dim and not is_scaled:
+        notes.append(WORDING("share_unread", share=share))
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
