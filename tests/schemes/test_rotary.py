@@ -206,6 +206,8 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
     # Which the code of the family does not read, and that of another does.
     ({"rotary_dim": 16}, 32),
     ({"model_type": "minimax_m3_vl_text", "rope_theta": 1e4, "head_dim": 32, "rotary_dim": 16}, 32),
+    # In the words of transformers, and written for other code.
+    ({"model_type": "minimax_text_01", "attn_type_list": [0, 1], "rotary_dim": 16}, 16),
     ({"model_type": "minimax_m2", "rope_theta": 1e4, "head_dim": 32, "rotary_dim": 16}, 16),
     ({"max_position_embeddings": None}, 32),
 ])  # fmt: skip
