@@ -283,7 +283,8 @@ def _rotary_dim(rotated: RotatedLayers, head_dim: int) -> int:
     config, rope = rotated.config, rotated.rope
     if config.value(SIZE) is not None and takes_size(config):
         return config.whole(SIZE)
-    if (size := ROTARY_DIM.get(config.family, lambda _: None)(config)) is not None:
+    of_family = ROTARY_DIM.get(config.family)
+    if of_family is not None and (size := of_family(config)) is not None:
         return size
     is_scaled = _scaling(rotated).get("rope_type", "default") != "default"
     share = None if is_scaled else unscaled_share(config, rope)
