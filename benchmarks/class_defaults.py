@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks import models, oracle
 from benchmarks.coverage import BESIDE, KINDS
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.code_files import FROZEN
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding
 from generator.encodings import Form, PositionTable, Rotation
@@ -33,6 +34,8 @@ FREQUENCIES = ("inv_freq", "freqs")
 NOT_BUILT = "not built: "
 # Why the modules of a type show something else than what acts.
 OF_IMAGES = "its module has frequencies of coordinates in another unit than patches"
+OF_ENCODER = "its encoder has a mask of its own, by which a position sees another number of them"
+OF_POINTS = "a matrix that turns coordinates of points into features has the name of a table"
 ODD_SHARE = "its module rounds half of an odd number of rotated components otherwise"
 EXPLAINED = {
     "bamba": "no layer of the default config has attention, and so none uses the rotation",
@@ -43,8 +46,19 @@ EXPLAINED = {
     "glm4_moe": ODD_SHARE,
     "glm4v_moe": ODD_SHARE,
     "glm4v_moe_text": ODD_SHARE,
+    "esmfold2": "offsets between residues enter its representation of pairs, not attention",
     "llama4": OF_IMAGES,
-}
+    "mllama": "a table has a row for each arrangement of tiles, with all positions in it",
+    "speecht5": "the class without its first layers is built, which have the sinusoids",
+    **dict.fromkeys(("qwen3_omni_moe_text", "qwen3_omni_moe_thinker"), ODD_SHARE),
+    **dict.fromkeys(("sam", "sam_hq"), OF_POINTS),
+    **dict.fromkeys(
+        ("sam3", "sam3_lite_text", "sam3_tracker", "sam3_tracker_video", "sam3_video",
+         "sam3_vision_model", "sam3_vit_model", "sapiens2"),
+        OF_IMAGES,
+    ),
+    **dict.fromkeys(("t5gemma", "t5gemma2"), OF_ENCODER),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,8 +97,9 @@ def of_modules(model: Any) -> Facts:
     rows = {
         _length(parameter.shape)
         for path, module in model.named_modules()
-        for name, parameter in module.named_parameters(prefix=path, recurse=False)
-        if parameter.requires_grad and parameter.ndim > 1 and _is_table(name)
+        for name, parameter in module.named_parameters(prefix=path, recurse=_is_of_table(module))
+        if parameter.requires_grad and parameter.ndim > 1
+        if _is_table(name) or _is_of_table(module)
     }
     frequencies = frozenset(_rounded(_frequencies(model)))
     return Facts(oracle.kinds(model), frequencies, frozenset(rows), frozenset(windows.items()))
@@ -102,13 +117,18 @@ def _window(module: Any) -> int:
 
 
 def _length(shape: Sequence[int]) -> int:
-    """Positions of a table, which some have behind an axis of one."""
-    return next((size for size in shape if size > 1), 1)
+    """Positions of a table, which some have between axes of one or behind that of layers."""
+    return next((size for size in shape[-2::-1] if size > 1), 1)
 
 
 def _is_table(name: str) -> bool:
     kind = next((kind for kind, pattern in oracle.PARAMETERS if pattern.search(name)), None)
     return kind == "table" and not oracle.NOT_POSITIONS.search(name)
+
+
+def _is_of_table(module: Any) -> bool:
+    name = type(module).__name__
+    return any(kind == "table" and pattern.search(name) for kind, pattern in oracle.CLASSES)
 
 
 def _frequencies(model: Any) -> Iterator[float]:
@@ -172,7 +192,8 @@ def compare(type_: str) -> list[str]:
         with models.limit(SECONDS):
             config = CONFIG_MAPPING[type_](**models.NEEDED.get(type_, {}))
             settings = json.loads(json.dumps(config.to_dict(), default=str))
-            theirs = of_modules(models.build(models.Case(type_), is_whole=True))
+            trained = dict.fromkeys(FROZEN.intersection(settings), False)
+            theirs = of_modules(models.build(models.Case(type_, trained), is_whole=True))
     # Some of the 800 types need other libraries, or a special config.
     except Exception as error:  # noqa: BLE001
         return [f"{NOT_BUILT}{type(error).__name__}: {' '.join(str(error).split())[:90]}"]

@@ -109,7 +109,7 @@ class ModelConfig:
     keys_of_file: where that file has other names, its keys that change each setting, with their
         values, by the path of the setting; unread_keys: its keys that change none, likewise
     program: where that file has other names, the program that reads such files, whose defaults
-        its settings have
+        its settings have; of a translated config, also the family for whose code it was written
     claimed: the model type in the file, where it names a class that is none of that family's, whose
         name stands in its place unless transformers has that class
     """

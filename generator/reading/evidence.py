@@ -14,7 +14,7 @@ from generator.checkpoints.model.family_formats import flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
-from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
+from generator.contracts.model_config import PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.reading.find import Found, all_schemes, find, look
@@ -106,13 +106,13 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
 def evidence(config: ModelConfig) -> Evidence:
     """What each key of the file behind ``config`` does that may matter to position."""
     given = config.settings, config.keys_of_file, config.unread_keys
-    return _evidence(json.dumps(given, default=str), config.where)
+    return _evidence(json.dumps(given, default=str), config.where, config.program)
 
 
 @lru_cache(maxsize=8)
-def _evidence(given: str, where: str) -> Evidence:
+def _evidence(given: str, where: str, program: str) -> Evidence:
     settings, keys_of_file, unread = json.loads(given)
-    config = ModelConfig(settings, where)
+    config = ModelConfig(settings, where, program=program)
     every = [one for one in keys.leaves(settings) if IRRELEVANT.isdisjoint(one[0])]
     likely = [(path, value) for path, value in every if keys.may_matter(path, value)]
     if keys_of_file == {} or len(likely) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
@@ -228,7 +228,7 @@ def effects(config: ModelConfig) -> Effects | None:
     """What pages say of each encoding and of the layers, and what config classes reject; None for a
     config that is refused.
     """
-    files = ConfigAlone(config.settings, config.where)
+    files = ConfigAlone(config.settings, config.where, program=config.program)
     try:
         found = find(files)
         of_each = {one.key: of_encoding(one) for one in found}
@@ -326,9 +326,11 @@ def _is_of_class(settings: Json, path: keys.Path) -> bool:
 
 
 def _names_a_scheme(path: keys.Path, value: object, found: Effects) -> bool:
-    """Whether a setting names a scheme that was found, or the absence of others."""
+    """Whether a setting names a scheme that was found, or the absence of others, or gives the order
+    of pairs.
+    """
     if path[-1] not in NAMING:
-        return False
+        return path[-1] in PAIR_ORDER and isinstance(value, bool)
     schemes = [scheme for scheme in all_schemes() if any(scheme.key in key for key in found)]
     return value in (True, "absolute") or any(value in scheme.asked_by for scheme in schemes)
 

@@ -74,12 +74,14 @@ def test_every_parameter_names_the_keys_that_change_it(
 
 
 UNREAD: list[tuple[Settings, list[str]]] = [
-    ({**LLAMA, "rope_traditional": True}, ["rope_traditional"]),
+    ({**LLAMA, "rope_of_nobody": True}, ["rope_of_nobody"]),
     ({**LLAMA, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "attn_factor": 0.8,
                                 "original_max_position_embeddings": 32}},
      ["rope_scaling.attn_factor"]),
-    # What is off, is no key of position, or is one of the class that has no effect here.
-    ({**LLAMA, "rope_traditional": False, "router_window": 3, "chunk_size_feed_forward": 4}, []),
+    # What is off, is no key of position, gives the order of pairs, or is one of the class that has
+    # no effect here.
+    ({**LLAMA, "rope_interleave": True, "rope_traditional": False}, []),
+    ({**LLAMA, "router_window": 3, "chunk_size_feed_forward": 4}, []),
     ({**LLAMA, "model_type": "qwen2", "sliding_window": 64, "max_window_layers": 1}, []),
     ({"model_type": "nobody", **HALF, "rotary_emb_scaling": 16}, ["rotary_emb_scaling"]),
     # Names of classes of pictures are no settings; what a section of a rotation may hold is known.

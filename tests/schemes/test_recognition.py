@@ -67,12 +67,15 @@ SETTINGS: list[tuple[str, dict[str, Any], list[dict[str, Any]]]] = [
     ("temperature", LLAMA_4, [{"floor_scale": 0}, {"attn_scale": "8"}]),
     ("rotary", LLAMA, [
         {"rope_theta": 0}, {"rope_theta": "10000"}, {"rope_theta": True},
-        {"rope_theta": float("nan")}, {"rotary_dim": 1}, {"rotary_dim": 34}, {"rotary_dim": "all"},
-        {"rotary_pct": 2.0}, {"rotary_pct": 0.01}, {"partial_rotary_factor": "half"},
+        {"rope_theta": float("nan")},
         {"num_attention_heads": None}, {"num_attention_heads": 128}, {"hidden_size": None},
         {"head_dim": 2**31}, {"qk_rope_head_dim": "x"}, {"max_position_embeddings": 1e12},
         {"rope_parameters": {"full_attention": {"rope_theta": "x"},
                              "sliding_attention": {"rope_theta": 1e4}}},
+    ]),
+    ("rotary", {**LLAMA, "model_type": "nobody", "rope_theta": 1e4}, [
+        {"rotary_dim": 1}, {"rotary_dim": 34}, {"rotary_dim": "all"}, {"rotary_pct": 2.0},
+        {"rotary_pct": 0.01}, {"partial_rotary_factor": "half"},
     ]),
     ("rotary_2d", DINO, [
         {"hidden_size": "x"}, {"num_attention_heads": 0, "num_heads": 0}, {"head_dim": 2},

@@ -155,7 +155,10 @@ def test_frequencies_equal_those_of_transformers_gpt_j() -> None:
 
 def test_older_and_newer_configs_say_the_same() -> None:
     for newer, older in STYLES:
-        ours, same = rotation_of({**LLAMA, "rope_parameters": newer}), rotation_of(LLAMA | older)
+        # Code of Llama reads no share without a scaling.
+        given = LLAMA | ({"model_type": "nobody"} if newer is PARTLY else {})
+        ours, same = rotation_of({**given, "rope_parameters": newer}), rotation_of(given | older)
+        assert (ours.rotary_dim == 32) == (newer is not PARTLY)
         assert_array_equal(ours.frequencies, same.frequencies)
         sizes = {(form.base, form.rotary_dim, form.head_dim) for form in (ours, same)}
         assert sizes == {(500.0, ours.rotary_dim, 32)}
@@ -200,6 +203,12 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
     ({"model_type": "granite", "position_embedding_type": "rope"}, 32),
     ({"model_type": "stablelm_epoch", "head_dim": 80, "rope_pct": 0.5}, 40),
     ({}, 32),  # No word of a rotation.
+    # Which the code of the family does not read, and that of another does.
+    ({"rotary_dim": 16}, 32),
+    ({"model_type": "minimax_m3_vl_text", "rope_theta": 1e4, "head_dim": 32, "rotary_dim": 16}, 32),
+    # In the words of transformers, and written for other code.
+    ({"model_type": "minimax_text_01", "attn_type_list": [0, 1], "rotary_dim": 16}, 16),
+    ({"model_type": "minimax_m2", "rope_theta": 1e4, "head_dim": 32, "rotary_dim": 16}, 16),
     ({"max_position_embeddings": None}, 32),
 ])  # fmt: skip
 def test_rotated_components_follow_from_the_settings(config: Any, rotary_dim: int) -> None:
@@ -332,7 +341,8 @@ DEEPSEEK = {"model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 
             "qk_nope_head_dim": 48}  # fmt: skip
 MROPE = {"type": "mrope", "mrope_section": [4, 6, 6]}
 NOTES: list[tuple[dict[str, Any], str]] = [
-    ({"rotary_pct": 0.5}, "16 of the 32 components of each query and key head"),
+    ({"model_type": "gpt_neox", "rotary_pct": 0.5},
+     "16 of the 32 components of each query and key head"),
     (
         {"model_type": "smollm3", "no_rope_layers": [1, 1, 0, 1, 1, 0], "num_hidden_layers": 6},
         "Layers 2, 5 of 6 have attention without a rotation.",
@@ -359,6 +369,11 @@ NOTES: list[tuple[dict[str, Any], str]] = [
         DEEPSEEK,
         "16 of the 64 components of each query and key head are rotated. They"
         " are a separate part",
+    ),
+    (
+        {"model_type": "llama", "partial_rotary_factor": 0.5},
+        "all 32 components of each query and key head are rotated. config.json gives a share of"
+        " 0.5 (partial_rotary_factor), which the code",
     ),
 ]  # fmt: skip
 
@@ -425,3 +440,14 @@ def test_deepseek_zamba_2_and_a_family_that_is_not_known() -> None:
     # A family that nobody knows may rotate in some layers alone, and list them in its own way.
     settings = {"num_layers": 32, "attn_layer_idxs": [8, 16, 24], "rope_theta": 1e4}
     assert not found(model_type="nobody", **settings)
+
+
+@pytest.mark.parametrize(("family", "kind", "turns"), [
+    ("wav2vec2-bert", "rotary", True), ("wav2vec2-bert", "relative", False),
+    ("wav2vec2-conformer", None, False), ("seamless_m4t", "relative", False),
+])  # fmt: skip
+def test_a_conformer_rotates_only_where_its_setting_says_so(
+    family: str, kind: str | None, turns: bool
+) -> None:
+    settings = {"model_type": family, "position_embeddings_type": kind}
+    assert bool(found(**settings, rotary_embedding_base=1e4)) == turns

@@ -22,6 +22,7 @@ class ConfigAlone:
 
     where: its name in messages; tensors: those that the code of its family makes, none where it was
         not looked at; missing: why parts of it could not be looked through, "" where all were
+    program: as in ``ModelConfig``
     """
 
     settings: Json
@@ -29,11 +30,12 @@ class ConfigAlone:
     revision: str | None = None
     tensors: Mapping[str, TensorInfo] = field(default_factory=lambda: MappingProxyType({}))
     missing: str = ""
+    program: str = ""
 
     @cached_property
     def config(self) -> ModelConfig:
         """The settings."""
-        return as_loaded(ModelConfig(self.settings, self.where))
+        return as_loaded(ModelConfig(self.settings, self.where, program=self.program))
 
     @cached_property
     def resolved(self) -> Resolved:

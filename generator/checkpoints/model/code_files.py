@@ -70,6 +70,7 @@ def code_files(resolved: Resolved) -> ConfigAlone | None:
         config.where,
         tensors={name: TensorInfo("", "", shape) for name, shape in shapes.items()},
         missing=missing,
+        program=config.program,
     )
 
 
@@ -88,13 +89,17 @@ def _parts(whole: ModelConfig) -> dict[str, Any]:
 
 def _composite(models: Any, settings: Any, name: str) -> Any:
     """The model of several ones, or of a task, that ``settings`` describe: the base class of the
-    family or, where that makes none or lacks the input layer, the class ``name``; None without
-    either. errors: of any class
+    family or, where that makes none or lacks the input layer, the class ``name``, or else that to
+    which transformers gives such a config (PP-Chart2Table's is GOT-OCR 2's); None without any.
+    errors: of any class
     """
     named: Any = getattr(models, name, None)
     is_of_family = getattr(named, "config_class", None) is type(settings)
     is_of_task = is_of_family and settings.model_type in OF_TASKS
     if is_of_task or type(settings) not in models.MODEL_MAPPING:
+        of_type = models.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+        if not is_of_family and type(settings) in of_type:
+            return of_type[type(settings)](settings)
         return named(settings) if is_of_family else None
     try:
         return models.AutoModel.from_config(settings)

@@ -78,7 +78,9 @@ LIKE: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 
 
 def translated(config: ModelConfig) -> ModelConfig:
-    """``config`` in the words of transformers; unchanged where it has them already."""
+    """``config`` in the words of transformers, with the code for which it was written as the
+    program where that is of another family; unchanged where it has them already.
+    """
     typed = config
     if not config.text("model_type"):
         untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
@@ -86,7 +88,11 @@ def translated(config: ModelConfig) -> ModelConfig:
         if untyped is _tensorrt_llm:
             typed = replace(typed, program=OF_PROGRAMS["mapping"])
     translate = FORMATS.get(typed.family)
-    return _of_flat_text(typed if translate is None else typed.updated(translate(typed)))
+    if translate is not None:
+        settings, written_for = typed.updated(translate(typed)), typed.family
+        is_same = settings.family == written_for
+        typed = settings if is_same else replace(settings, program=config.program or written_for)
+    return _of_flat_text(typed)
 
 
 def _of_flat_text(config: ModelConfig) -> ModelConfig:

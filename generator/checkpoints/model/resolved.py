@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,7 @@ def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str, tuple[s
     }
     kept = {name: settings[name] for name in settings if name not in misread}
     kept |= _with_base(kept, readable)
-    return ModelConfig(_with_window(kept, readable.settings), readable.where), refused, mended
+    return replace(readable, settings=_with_window(kept, readable.settings)), refused, mended
 
 
 def _with_base(resolved: Json, given: ModelConfig) -> Json:

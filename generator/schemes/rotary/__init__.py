@@ -10,6 +10,12 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import SECTIONS_OF_CODE, attends_without_encoding
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
+from generator.checkpoints.model.rotation_code import (
+    SHARE,
+    SIZE,
+    takes_size,
+    unscaled_share,
+)
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.model_config import ROPE, ROTATED_PART, positive
@@ -52,10 +58,11 @@ SWITCHES = (
     "rope_embeddings", "use_rope", "use_rotary_positional_embeddings", "use_rotary_embedding",
     "use_rotary_embeddings", "use_rotary_pos_emb",
 )  # fmt: skip
-SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
+SHARES = (SHARE, "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 # What says whether there is a rotation, and all names from which its numbers are read.
-NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
+OF_CONFORMERS = "position_embeddings_type"  # One of several, or null for none.
+NAMING = frozenset({"position_embedding_type", OF_CONFORMERS, "rope", "rotary"})
 UNDERSTOOD = frozenset(
     {*SETTINGS, *SWITCHES, *SHARES, *LOCAL_BASES, *keys.SIZE_NAMES, ROTATED_PART,
      "global_rope_theta", "qk_nope_head_dim", "v_head_dim"}
@@ -135,8 +142,10 @@ def _rotates(config: ModelConfig) -> bool:
         or _is_of_images(config)
     ):
         return False
-    if 0 in [config.rope.value(SHARES[0]), *(config.value(name) for name in SHARES)]:
+    if 0 in [config.rope.value(SHARE), *(config.value(name) for name in SHARES)]:
         return False
+    if OF_CONFORMERS in config:
+        return config.value(OF_CONFORMERS) in SCHEME.asked_by
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
         return bool(config.value(name) == value)
@@ -209,6 +218,9 @@ def _encoding(
     config, rope, form = rotated.config, rotated.rope, _form(rotated)
     rotary_dim = form.rotary_dim
     notes = [_turned_note(config, form, _held(form, stored, factors))]
+    share, is_scaled = rope.value(SHARE), form.scaling.get("rope_type", "default") != "default"
+    if share not in (None, 1) and rotary_dim == form.head_dim and not is_scaled:
+        notes.append(WORDING("share_unread", share=share))
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
@@ -278,12 +290,17 @@ def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
 
 def _rotary_dim(rotated: RotatedLayers, head_dim: int) -> int:
     config, rope = rotated.config, rotated.rope
-    family_dim = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
-    if config.value("rotary_dim", family_dim) is not None:
-        return config.whole("rotary_dim", family_dim)
-    share = rope.first(SHARES[0], default=config.first(*SHARES, default=1.0))
+    if config.value(SIZE) is not None and takes_size(config):
+        return config.whole(SIZE)
+    of_family = ROTARY_DIM.get(config.family)
+    if of_family is not None and (size := of_family(config)) is not None:
+        return size
+    is_scaled = _scaling(rotated).get("rope_type", "default") != "default"
+    share = None if is_scaled else unscaled_share(config, rope)
+    if share is None:
+        share = rope.first(SHARE, default=config.first(*SHARES, default=1.0))
     name = next((name for name in SHARES if share in (rope.value(name), config.value(name))), "")
-    return int(head_dim * positive(share, f"{config.where}: {name or SHARES[0]}"))
+    return int(head_dim * positive(share, f"{config.where}: {name or SHARE}"))
 
 
 def _within(rotary_dim: int, head_dim: int, where: str) -> int:

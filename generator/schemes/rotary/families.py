@@ -24,8 +24,6 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 # Have a rotation only if a setting has this value.
 ONLY_WITH: Mapping[str, tuple[str, object]] = {
     "clvp_encoder": ("use_rotary_embedding", True),
-    "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
-    "wav2vec2-bert": ("position_embeddings_type", "rotary"),
     "esm": ("position_embedding_type", "rotary"),
 }
 # Settings that replace the factor on sine and cosine, for texts within the original context.

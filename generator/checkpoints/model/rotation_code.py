@@ -1,0 +1,57 @@
+"""What the code of a family in transformers takes from the settings of its rotation, by its source,
+which is read without being imported.
+"""
+
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from generator.checkpoints.model.resolved import arguments, is_known
+from generator.contracts import ModelConfig
+from generator.libraries import config_classes, light_transformers
+
+SHARE, SIZE = "partial_rotary_factor", "rotary_dim"
+# The frequencies without a scaling; those with one are the same function for all families, which
+# reads the share (modeling_rope_utils.py of transformers).
+UNSCALED = re.compile(
+    r"(?ms)^    def compute_default_rope_parameters\(.*?(?=^    (?:def|@)|^\S|\Z)"
+)
+LEFT_OUT = re.compile(rf'\.get\("{SHARE}", ([\d.]+)\)')  # The share where none is given.
+
+
+def unscaled_share(config: ModelConfig, rope: ModelConfig) -> Any:
+    """The share of a head that turns, as the family's rule without a scaling reads it; None where
+    that rule is not known.
+    """
+    rules = UNSCALED.findall(_code(config))
+    if not rules:
+        return None
+    left_out = next((default for rule in rules for default in LEFT_OUT.findall(rule)), 1.0)
+    is_read = any(SHARE in rule for rule in rules)
+    return rope.first(SHARE, default=float(left_out)) if is_read else 1.0
+
+
+def takes_size(config: ModelConfig) -> bool:
+    """Whether the number of components that turn is read."""
+    code = _code(config)
+    return not code or f"config.{SIZE}" in code or SIZE in arguments(config.family)
+
+
+def _code(config: ModelConfig) -> str:
+    return "" if config.program or not is_known(config.family) else _of_family(config.family)
+
+
+@cache
+def _of_family(family: str) -> str:
+    """The source of its models, which may be those of another family; "" without any."""
+    names = light_transformers("models.auto.modeling_auto").MODEL_MAPPING_NAMES
+    own = names.get(family)
+    alike = [family, *(other for other, name in names.items() if own is not None and name == own)]
+    for one in filter(is_known, alike):
+        file = Path(inspect.getfile(config_classes()[one]))
+        models = file.with_name(file.name.replace("configuration_", "modeling_"))
+        if models != file and models.is_file():
+            return models.read_text(encoding="utf-8")
+    return ""
