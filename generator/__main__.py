@@ -12,6 +12,7 @@ from typing import Any
 from generator import PROGRAM
 
 ABORTED, BY_TYPER = 2, 130  # Exit codes after Ctrl+C: ours, and that of typer.
+STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}  # in the order of their numbers
 LINE = "interrupted"
 PLAIN = "position-atlas"  # How what a terminal lacks is written.
 INSTEAD = {
@@ -23,8 +24,10 @@ INSTEAD = {
 def main() -> None:
     """The command line, under the name by which it was called.
 
-    Ctrl+C ends it with ABORTED and one line, whatever it is doing.
+    Ctrl+C ends it with ABORTED and one line, whatever it is doing; so does a stream that takes no
+    output.
     """
+    _open_closed()
     # A shell may have it ignored in the background.
     can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if can_be_interrupted:
@@ -33,6 +36,7 @@ def main() -> None:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # Those of evaluations are in the log.
     sys.unraisablehook = _again
+    from generator.cli import terminal
     from generator.cli.commands import app
 
     codecs.register_error(PLAIN, plainly)
@@ -41,6 +45,8 @@ def main() -> None:
             # Where a terminal lacks a character, the line is still shown.
             stream.reconfigure(errors=PLAIN)
     code = _run(app, can_be_interrupted)
+    is_lost = [bool(terminal.lost(stream)) for stream in (sys.stdout, sys.stderr)]
+    code = ABORTED if is_lost[0] else code
     if can_be_interrupted:
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     sys.exit(code)
@@ -68,8 +74,20 @@ def _run(app: Any, can_be_interrupted: bool) -> int:
             return int(ended.code or 0)
     except KeyboardInterrupt:
         pass
+    except OSError:  # Nobody can read why the arguments are wrong.
+        return ABORTED
     sys.stderr.write(f"{LINE}\n")
     return ABORTED
+
+
+def _open_closed() -> None:
+    """In place of streams that were closed before the program began, which a file that it opens
+    would otherwise become: what is read of them and printed to them fails, but stderr.
+    """
+    for name, mode in STREAMS.items():
+        if getattr(sys, name) is None:
+            fails = (os.O_WRONLY, os.O_RDONLY)[name == "stdout"]
+            setattr(sys, name, os.fdopen(os.open(os.devnull, fails), mode, encoding="utf-8"))
 
 
 def _leave(*_: object) -> None:

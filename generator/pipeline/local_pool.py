@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,7 @@ from multiprocessing import resource_tracker
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from generator.errors import NO_PROCESS, RowError, of_system
 from generator.pipeline.executor import Executor, result_of
 from generator.pipeline.stderr import quietly
 
@@ -84,7 +86,8 @@ class _PoolExecutor:
         if isinstance(error, TooLongError):
             return f"took longer than {limits.seconds:g} seconds"
         if isinstance(error, MemoryError):
-            return f"needed more than {limits.memory / 2**30:g} GiB of memory"
+            most, name = min((limits.memory, "memory"), (_addresses(), "addresses (ulimit -v)"))
+            return f"needed more than {most / 2**30:.3g} GiB of {name}"
         if not hasattr(error, "exitcode"):
             return f"unexpected {type(error).__name__}: {error}"
         if error.exitcode in TOO_BUSY:
@@ -128,10 +131,15 @@ def reading(*more: str) -> AbstractContextManager[Executor]:
 def within_limits(executor: Executor, function: Callable[..., T], *tasks: "Task") -> T:
     """The result of ``function``, within the limits of a row of a build.
 
-    errors: as of ``result_of``, with the names of the checkpoints
+    errors: as of ``result_of``, with the names of the checkpoints; RowError for those of the system
     """
     where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
-    result: T = result_of(executor, quietly, function, *tasks, where=where)
+    try:
+        result: T = result_of(executor, quietly, function, *tasks, where=where)
+    except OSError as error:
+        raise RowError(f"{of_system(error)}; expected a file that can be read") from None
+    except BrokenExecutor:
+        raise RowError(where + NO_PROCESS) from None
     return result
 
 
@@ -209,6 +217,16 @@ def _begin(most: int) -> None:
     gc.disable()
     _give_back_memory()
     _limit_memory(most)
+
+
+def _addresses() -> float:
+    """How many bytes of addresses this process, and those that it starts, may have."""
+    with suppress(ImportError):  # There is no such thing on Windows.
+        import resource
+
+        if (soft := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+            return soft
+    return math.inf
 
 
 def _limit_memory(most: int) -> None:
