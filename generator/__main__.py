@@ -27,7 +27,9 @@ def main() -> None:
     Ctrl+C ends it with ABORTED and one line, whatever it is doing; so does a stream that takes no
     output.
     """
-    _open_closed()
+    for name in STREAMS:
+        if getattr(sys, name) is None:
+            setattr(sys, name, refusing(name))
     # A shell may have it ignored in the background.
     can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if can_be_interrupted:
@@ -36,7 +38,6 @@ def main() -> None:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # Those of evaluations are in the log.
     sys.unraisablehook = _again
-    from generator.cli import terminal
     from generator.cli.commands import app
 
     codecs.register_error(PLAIN, plainly)
@@ -44,9 +45,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # Where a terminal lacks a character, the line is still shown.
             stream.reconfigure(errors=PLAIN)
-    code = _run(app, can_be_interrupted)
-    is_lost = [bool(terminal.lost(stream)) for stream in (sys.stdout, sys.stderr)]
-    code = ABORTED if is_lost[0] else code
+    code = run(app, can_be_interrupted)
     if can_be_interrupted:
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     sys.exit(code)
@@ -63,8 +62,24 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(shown), error.end
 
 
-def _run(app: Any, can_be_interrupted: bool) -> int:
-    """The exit code of the command."""
+def refusing(name: str) -> TextIOWrapper:
+    """In place of a stream that was closed before the program began, which a file that it opens
+    would otherwise become: what is read of it or printed to it fails, but to stderr.
+    """
+    fails = os.O_RDONLY if name == "stdout" else os.O_WRONLY
+    return os.fdopen(os.open(os.devnull, fails), STREAMS[name], encoding="utf-8")
+
+
+def run(app: Any, can_be_interrupted: bool = False) -> int:
+    """The exit code of the command, after which nothing is left to be printed."""
+    from generator.cli.terminal import lost
+
+    code = _called(app, can_be_interrupted)
+    lost(sys.stderr)
+    return ABORTED if lost(sys.stdout) else code
+
+
+def _called(app: Any, can_be_interrupted: bool) -> int:
     try:
         if can_be_interrupted:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -78,16 +93,6 @@ def _run(app: Any, can_be_interrupted: bool) -> int:
         return ABORTED
     sys.stderr.write(f"{LINE}\n")
     return ABORTED
-
-
-def _open_closed() -> None:
-    """In place of streams that were closed before the program began, which a file that it opens
-    would otherwise become: what is read of them and printed to them fails, but stderr.
-    """
-    for name, mode in STREAMS.items():
-        if getattr(sys, name) is None:
-            fails = (os.O_WRONLY, os.O_RDONLY)[name == "stdout"]
-            setattr(sys, name, os.fdopen(os.open(os.devnull, fails), mode, encoding="utf-8"))
 
 
 def _leave(*_: object) -> None:

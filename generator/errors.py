@@ -46,6 +46,5 @@ class NotApplicableError(AtlasError):
 
 
 def of_system(error: OSError) -> str:
-    """What the system says of a file, a stream or a disk."""
-    place = "stdout" if isinstance(error, BrokenPipeError) else "disk"
-    return f"{error.filename or place}: {error.strerror or error}"
+    """What the system says of a file, or of what is written to one without a name."""
+    return f"{error.filename or 'disk or output'}: {error.strerror or error}"

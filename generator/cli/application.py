@@ -96,7 +96,8 @@ def _end(*problems: str, code: int = REFUSED) -> None:
 def _worded(error: Exception) -> str:
     """What no code foresaw."""
     if isinstance(error, OSError):
-        return f"stdout: {why}" if (why := lost(sys.stdout)) else of_system(error)
+        lost(sys.stdout)
+        return of_system(error)
     if isinstance(error, MemoryError):
         return "memory: too little; expected more, or fewer processes (--jobs 1)"
     if isinstance(error, BrokenExecutor):
