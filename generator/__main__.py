@@ -7,7 +7,7 @@ import sys
 import warnings
 from _thread import interrupt_main
 from io import TextIOWrapper
-from typing import Any
+from typing import IO, Any
 
 from generator import PROGRAM
 
@@ -62,7 +62,7 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(shown), error.end
 
 
-def refusing(name: str) -> TextIOWrapper:
+def refusing(name: str) -> IO[Any]:
     """In place of a stream that was closed before the program began, which a file that it opens
     would otherwise become: what is read of it or printed to it fails, but to stderr.
     """
