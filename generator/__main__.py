@@ -7,11 +7,12 @@ import sys
 import warnings
 from _thread import interrupt_main
 from io import TextIOWrapper
-from typing import Any
+from typing import IO, Any
 
 from generator import PROGRAM
 
 ABORTED, BY_TYPER = 2, 130  # Exit codes after Ctrl+C: ours, and that of typer.
+STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}  # in the order of their numbers
 LINE = "interrupted"
 PLAIN = "position-atlas"  # How what a terminal lacks is written.
 INSTEAD = {
@@ -23,8 +24,12 @@ INSTEAD = {
 def main() -> None:
     """The command line, under the name by which it was called.
 
-    Ctrl+C ends it with ABORTED and one line, whatever it is doing.
+    Ctrl+C ends it with ABORTED and one line, whatever it is doing; so does a stream that takes no
+    output.
     """
+    for name in STREAMS:
+        if getattr(sys, name) is None:
+            setattr(sys, name, refusing(name))
     # A shell may have it ignored in the background.
     can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if can_be_interrupted:
@@ -40,7 +45,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # Where a terminal lacks a character, the line is still shown.
             stream.reconfigure(errors=PLAIN)
-    code = _run(app, can_be_interrupted)
+    code = run(app, can_be_interrupted)
     if can_be_interrupted:
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     sys.exit(code)
@@ -57,8 +62,24 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(shown), error.end
 
 
-def _run(app: Any, can_be_interrupted: bool) -> int:
-    """The exit code of the command."""
+def refusing(name: str) -> IO[Any]:
+    """In place of a stream that was closed before the program began, which a file that it opens
+    would otherwise become: what is read of it or printed to it fails, but to stderr.
+    """
+    fails = os.O_RDONLY if name == "stdout" else os.O_WRONLY
+    return os.fdopen(os.open(os.devnull, fails), STREAMS[name], encoding="utf-8")
+
+
+def run(app: Any, can_be_interrupted: bool = False) -> int:
+    """The exit code of the command, after which nothing is left to be printed."""
+    from generator.cli.terminal import lost
+
+    code = _called(app, can_be_interrupted)
+    lost(sys.stderr)
+    return ABORTED if lost(sys.stdout) else code
+
+
+def _called(app: Any, can_be_interrupted: bool) -> int:
     try:
         if can_be_interrupted:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -68,6 +89,8 @@ def _run(app: Any, can_be_interrupted: bool) -> int:
             return int(ended.code or 0)
     except KeyboardInterrupt:
         pass
+    except OSError:  # Nobody can read why the arguments are wrong.
+        return ABORTED
     sys.stderr.write(f"{LINE}\n")
     return ABORTED
 

@@ -8,6 +8,12 @@ BOUNDS = f"{MOST_DEPTH} levels down, {MOST_FOLDERS:,} folders, {MOST_OPENED} che
 MOST_LOST = 1 / 3  # of the former site's checkpoints: beyond that, a whole source is missing.
 
 
+NO_PROCESS = (
+    "no process could start; expected more memory, open files or processes (ulimit -a), or fewer"
+    " processes at once (--jobs 1)"
+)
+
+
 class AtlasError(Exception):
     """Base class of errors that a user can act on.
 
@@ -37,3 +43,8 @@ class NotReachedError(AtlasError):
 
 class NotApplicableError(AtlasError):
     """An analysis that is not defined for a valid input; the message is the reason."""
+
+
+def of_system(error: OSError) -> str:
+    """What the system says of a file, or of what is written to one without a name."""
+    return f"{error.filename or 'disk or output'}: {error.strerror or error}"

@@ -70,7 +70,7 @@ class Inline:
 
 
 @contextmanager
-def _processes(
+def processes(
     n_rows: int = 0,
     shares_models: bool = False,
     *,
@@ -99,7 +99,7 @@ def run(
         begin(Path(arguments[arguments.index("--output") + 1]))
     fixed: dict[str, str | None] = {"SOURCE_DATE_EPOCH": "1700000000"}
     with client_of(home, endpoint) as patch, nullcontext() if rendered else unrendered_pages():
-        patch.setattr(local_pool, "processes", _processes)
+        patch.setattr(local_pool, "processes", processes)
         for name, value in {**fixed, **environment}.items():
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
         done = CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)

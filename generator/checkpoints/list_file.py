@@ -16,7 +16,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import ScalarNode
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder, expanded
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder, beginning, expanded
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import (
     ON_HUB,
@@ -188,13 +188,13 @@ def read_rows(path: Path) -> CommentedSeq:
 def read_text(path: Path) -> str:
     """The text of the list at ``path``. errors: RefusedError"""
     try:
-        data = path.read_bytes()
+        data = beginning(path, MOST_BYTES)
     except OSError as error:
         raise RefusedError(
             f"{path}: cannot be read ({error.strerror}); expected the list of checkpoints"
         ) from None
     if len(data) > MOST_BYTES:
-        raise RefusedError(f"{path}:1:1: {len(data):,} bytes; expected at most {MOST_BYTES:,}")
+        raise RefusedError(f"{path}:1:1: more than {MOST_BYTES:,} bytes; expected no more")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,24 +2,47 @@
 problem ends one.
 """
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from traceback import extract_tb
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typing_extensions import override
 
-from generator.cli.terminal import Terminal
-from generator.errors import AtlasError, RefusedError
+from generator.cli.terminal import Terminal, lost
+from generator.errors import NO_PROCESS, AtlasError, RefusedError, of_system
 
 OK, FAILED, REFUSED = 0, 1, 2
+LONGEST = 200  # characters of a message that no code foresaw
 EXIT_CODES = (
     "0 done; 1 a checkpoint could not be read or reached; 2 refused, for example for a mistake in"
     " the list."
 )
 
+
+class Guarded(TyperGroup):
+    """Commands, whatever ends one of which is one sentence and an exit code."""
+
+    @override
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """That of the arguments, which may ask for help."""
+        with reporting_errors():
+            return super().make_context(*arguments, **options)
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        """The command."""
+        with reporting_errors():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
+    cls=Guarded,
     no_args_is_help=True,
     add_completion=False,
 )
@@ -38,26 +61,53 @@ Output = Annotated[
 
 @contextmanager
 def reporting_errors(consequence: str = "") -> Iterator[None]:
-    """Print problems that a user can act on once, without a traceback, and exit.
+    """Print what ends a command once, without a traceback, and exit.
 
     consequence: of an error of the disk, of too little memory, or of Ctrl+C
     """
     try:
         yield
+    except (typer.Exit, typer.Abort, typer.TyperException):  # Of typer, which words the last.
+        raise
     except RefusedError as error:
-        for problem in error.problems:
-            err.print(problem)
-        raise typer.Exit(REFUSED) from None
+        _end(*error.problems)
     except AtlasError as error:
-        err.print(str(error))
-        raise typer.Exit(FAILED) from None
-    except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{consequence}")
-        raise typer.Exit(REFUSED) from None
-    except (MemoryError, BrokenExecutor):  # The latter where no process can start.
-        err.print(f"memory: too little; expected more, or fewer processes (--jobs 1){consequence}")
-        raise typer.Exit(REFUSED) from None
+        _end(str(error), code=FAILED)
     except KeyboardInterrupt:
         # Not by the terminal, whose modules may be those whose import was interrupted.
         typer.echo(f"interrupted{consequence}", err=True)
         raise typer.Exit(REFUSED) from None
+    except Exception as error:  # noqa: BLE001 (of a library, or of this program)
+        _end(f"{_worded(error)}{consequence}")
+
+
+def _end(*problems: str, code: int = REFUSED) -> None:
+    """errors: typer.Exit"""
+    for problem in problems:
+        try:
+            err.print(problem)
+        except OSError:  # Nobody reads stderr.
+            break
+        except Exception:  # noqa: BLE001 (its modules may not fit into memory)
+            typer.echo(problem.encode("ascii", "backslashreplace"), err=True)
+    raise typer.Exit(code) from None
+
+
+def _worded(error: Exception) -> str:
+    """What no code foresaw."""
+    if isinstance(error, OSError):
+        lost(sys.stdout)
+        return of_system(error)
+    if isinstance(error, MemoryError):
+        return "memory: too little; expected more, or fewer processes (--jobs 1)"
+    if isinstance(error, BrokenExecutor):
+        return NO_PROCESS
+    first: BaseException = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    [*_, place] = extract_tb(first.__traceback__)
+    said = " ".join(str(first).split())[:LONGEST]
+    return (
+        f"unexpected {type(first).__name__} at {Path(place.filename).name}:{place.lineno}: {said};"
+        " expected more memory, or no fault of this program or a library"
+    )

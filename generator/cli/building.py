@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.cli.application import FAILED, OK, Config, Output, app, out, reporting_errors
+from generator.cli.application import FAILED, OK, Config, Output, app, reporting_errors
 from generator.cli.deferral import deferred
+from generator.cli.terminal import Terminal
 from generator.errors import MOST_LOST, RefusedError
 from generator.pipeline import local_pool
 
@@ -26,6 +27,7 @@ with deferred():
 
 MOST_CHANGES = 10  # listed at the end of a build
 LIMITS = local_pool.Limits()
+out = Terminal(outlives_reader=True)
 
 
 Jobs = Annotated[

@@ -22,7 +22,6 @@ from generator.cli.application import (
     app,
     err,
     out,
-    reporting_errors,
 )
 from generator.cli.building import build
 from generator.cli.deferral import deferred
@@ -83,23 +82,22 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
-    with reporting_errors():
-        checkpoint = named.checkpoint_at(source, pickle, file, config)
-        tasks = named.tasks_of(checkpoint)
-        if readers:
-            _show_readers(checkpoint, tasks)
-            return
-        with named.hub_errors(tasks[0].checkpoint), local_pool.reading() as executor:
-            every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
-        if as_json:
-            documents = [inspection.document(inspected) for inspected in every]
-            shown = documents if len(documents) > 1 else documents[0]
-            typer.echo(json.dumps(shown, default=asdict, indent=1))
-            return
-        for task, inspected in zip(tasks, every, strict=True):
-            inspection.show(out, inspected, find.all_schemes())
-            inspection.show_findings(out, task)
-        inspection.show_row(out, checkpoint, config)
+    checkpoint = named.checkpoint_at(source, pickle, file, config)
+    tasks = named.tasks_of(checkpoint)
+    if readers:
+        _show_readers(checkpoint, tasks)
+        return
+    with named.hub_errors(tasks[0].checkpoint), local_pool.reading() as executor:
+        every = [local_pool.within_limits(executor, inspecting.inspect, task) for task in tasks]
+    if as_json:
+        documents = [inspection.document(inspected) for inspected in every]
+        shown = documents if len(documents) > 1 else documents[0]
+        typer.echo(json.dumps(shown, default=asdict, indent=1))
+        return
+    for task, inspected in zip(tasks, every, strict=True):
+        inspection.show(out, inspected, find.all_schemes())
+        inspection.show_findings(out, task)
+    inspection.show_row(out, checkpoint, config)
 
 
 def _show_readers(checkpoint: "Checkpoint", tasks: "Sequence[plan.Task]") -> None:
@@ -125,11 +123,10 @@ def check(
     Exit codes: 0 no problem; 1 an entry could not be opened, or its files are missing; 2 the list
     is not well formed.
     """
-    with reporting_errors():
-        checkpoints = list_file.load(config_file, plan.all_sources())
-        if size:
-            _print_sizes(checkpoints)
-        missing = () if size else list_file.missing(config_file, plan.all_sources())
+    checkpoints = list_file.load(config_file, plan.all_sources())
+    if size:
+        _print_sizes(checkpoints)
+    missing = () if size else list_file.missing(config_file, plan.all_sources())
     for problem in missing:
         err.print(problem)
     if missing:
@@ -153,18 +150,17 @@ def add(
     """Append a repository of the Hub to the list, pinned at its current commit, or append the
     checkpoints and training runs in a folder. Comments in the list say what is left out, and why.
     """
-    with reporting_errors():
-        listed = list_file.load(config_file, plan.all_sources())
-        if named.is_path(name):
-            own_runs.append(out, config_file, listed, folder.expanded(name))
-            return
-        checkpoint = named.checkpoint_at(name)
-        if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
-            raise RefusedError(
-                f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
-            )
-        commit = named.commit_of(checkpoint)
-        list_edit.add(config_file, checkpoint.id, commit)
+    listed = list_file.load(config_file, plan.all_sources())
+    if named.is_path(name):
+        own_runs.append(out, config_file, listed, folder.expanded(name))
+        return
+    checkpoint = named.checkpoint_at(name)
+    if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
+        raise RefusedError(
+            f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
+        )
+    commit = named.commit_of(checkpoint)
+    list_edit.add(config_file, checkpoint.id, commit)
     out.print(f"{config_file}: added {checkpoint.id} at {commit}")
 
 
@@ -181,21 +177,20 @@ def pin(
     """Pin every entry of the Hub that names no commit at its current commit. Entries that name a
     training run stay as they are.
     """
-    with reporting_errors():
-        list_file.load(config_file, plan.all_sources())
-        commits = {}
-        for index, row in enumerate(list_file.read_rows(config_file)):
-            options = {list_edit.KEY: row} if isinstance(row, str) else row
-            name, revision = options.get(list_edit.KEY), options.get(list_edit.REVISION)
-            is_pinned = revisions.COMMIT.fullmatch(str(revision)) and not upgrade
-            if name is None or options.get(list_edit.REVISIONS) is not None or is_pinned:
-                continue
-            moving = name if upgrade or not revision else f"{name}@{revision}"
-            commit = named.commit_of(named.checkpoint_at(moving))
-            if commit != revision:
-                commits[index] = commit
-                out.print(f"{name}: {revision or 'main'} → {commit}")
-        list_edit.pin(config_file, commits)
+    list_file.load(config_file, plan.all_sources())
+    commits = {}
+    for index, row in enumerate(list_file.read_rows(config_file)):
+        options = {list_edit.KEY: row} if isinstance(row, str) else row
+        name, revision = options.get(list_edit.KEY), options.get(list_edit.REVISION)
+        is_pinned = revisions.COMMIT.fullmatch(str(revision)) and not upgrade
+        if name is None or options.get(list_edit.REVISIONS) is not None or is_pinned:
+            continue
+        moving = name if upgrade or not revision else f"{name}@{revision}"
+        commit = named.commit_of(named.checkpoint_at(moving))
+        if commit != revision:
+            commits[index] = commit
+            out.print(f"{name}: {revision or 'main'} → {commit}")
+    list_edit.pin(config_file, commits)
     out.print(f"{config_file}: {text.plural(len(commits), 'entry', 'entries')} pinned")
 
 
@@ -214,10 +209,9 @@ def serve(
     def rebuild() -> None:
         subprocess.run(command, check=False)
 
-    with reporting_errors():
-        libraries.need_site("serve")
-        config_file.stat()
-        serving.require_free(port)
+    libraries.need_site("serve")
+    config_file.stat()
+    serving.require_free(port)
     from mkdocs.livereload import LiveReloadServer
 
     rebuild()
@@ -252,10 +246,9 @@ def diff(
 
     Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
-    with reporting_errors():
-        found = changes.changes(
-            *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
-        )
+    found = changes.changes(
+        *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
+    )
     if markdown:
         typer.echo(sentences.table(found) if found else "Nothing changed.")
     else:
@@ -274,11 +267,10 @@ def summary(
     ] = None,
 ) -> None:
     """Print, in Markdown, what a build found and what changed since the published site."""
-    with reporting_errors():
-        built = former_site.atlas(output)
-        typer.echo(sentences.counts(built))
-        if since is not None:
-            typer.echo(sentences.since(former_site.former(since), built))
+    built = former_site.atlas(output)
+    typer.echo(sentences.counts(built))
+    if since is not None:
+        typer.echo(sentences.since(former_site.former(since), built))
 
 
 @app.command()
@@ -298,12 +290,11 @@ def init(
     that publishes its site. For folders of your runs, checkpoints.yml in the current folder lists
     their checkpoints and training runs; comments in it say what is left out, and why.
     """
-    with reporting_errors():
-        if not starter.is_for(folders or [Path()]):
-            own_runs.write(out, folders or [])
-            return
-        [folder] = folders or [Path()]
-        starter.write(folder)
+    if not starter.is_for(folders or [Path()]):
+        own_runs.write(out, folders or [])
+        return
+    [folder] = folders or [Path()]
+    starter.write(folder)
     starter.tell(out, folder)
 
 
@@ -312,8 +303,8 @@ def schema(
     file: Annotated[Path, typer.Argument(help="File to write.")] = Path(starter.SCHEMA),
 ) -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    with reporting_errors():
-        file.write_text(list_row.schema(plan.all_sources()), encoding="utf-8")
+    with open(file, "w", encoding="utf-8", opener=folder.unwaited) as stream:
+        stream.write(list_row.schema(plan.all_sources()))
 
 
 def _version(is_asked: bool) -> None:

@@ -88,8 +88,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
             for part, pair in pairs.items()
         }
     except AtlasError as error:
-        err.print(f"cannot be compared: {error}")
-        raise typer.Exit(REFUSED) from None
+        raise RefusedError(f"cannot be compared: {error}") from None
     if as_json:
         documents = {part: asdict(found) for part, found in every.items()}
         typer.echo(json.dumps(documents.get("", documents), indent=1))

@@ -18,7 +18,7 @@ import typer
 
 from generator import PROGRAM, __version__
 from generator.cli import muting
-from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
+from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.cli.deferral import deferred
 from generator.errors import AtlasError, RefusedError
 
@@ -49,6 +49,11 @@ class Report:
     found: "list[tuple[str, int, LintFinding]]" = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
     n_read: int = 0
+
+    def miss(self, name: str, reason: str) -> None:
+        """Print why one could not be read, and keep it."""
+        err.print(reason)
+        self.unread.append((name, reason))
 
 
 class Level(StrEnum):
@@ -118,14 +123,15 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
     """
-    with reporting_errors(), ExitStack() as stack:
-        muted = muting.muted(lambda: [rule.key for rule in linter.all_rules()], ignored or ())
-        if reader:
-            linter.check_reader(reader)
-        tasks = _tasks(sources or [], config_file, stack)
+    muted = muting.muted(lambda: [rule.key for rule in linter.all_rules()], ignored or ())
+    if reader:
+        linter.check_reader(reader)
+    report = Report()
+    with ExitStack() as stack:
+        tasks = _tasks(sources or [], config_file, stack, report)
         if as_patch and len(tasks) != 1:
             raise RefusedError(f"--fix: found {len(tasks)} checkpoints; expected one")
-        report = _all(tasks, partial(linted.linted, reader=reader))
+        report = _all(tasks, partial(linted.linted, reader=reader), report)
     every = [one for one in report.found if not muted.is_muted(one[-1].rule, one[0])]
     shown = [one for one in every if one[-1].level in _from(level)]
     makers: list[tuple[bool, Callable[[Report], Any]]] = [
@@ -148,11 +154,21 @@ def _from(least: Level) -> tuple[Level, ...]:
     return LEVELS[: LEVELS.index(least) + 1]
 
 
-def _tasks(sources: Sequence[str], config_file: Path | None, stack: ExitStack) -> "list[plan.Task]":
-    """errors: RefusedError where neither is given"""
+def _tasks(
+    sources: Sequence[str], config_file: Path | None, stack: ExitStack, report: Report
+) -> "list[plan.Task]":
+    """What is to be read; what cannot be is in the report.
+
+    errors: RefusedError where neither is given
+    """
     if not sources and config_file is None:
         raise RefusedError("lint: expected a folder, a file, a Hub id, or a list with --config")
-    checkpoints = [_checkpoint(source, stack) for source in sources]
+    checkpoints = []
+    for source in sources:
+        try:
+            checkpoints.append(_checkpoint(source, stack))
+        except OSError as error:
+            report.miss(source, f"{source}: {error.strerror}; expected a file that can be read")
     if config_file is not None:
         checkpoints += list_file.load(config_file, plan.all_sources())
     tasks = plan.plan(checkpoints, offline=False)
@@ -170,15 +186,15 @@ def _checkpoint(source: str, stack: ExitStack) -> "Checkpoint":
     is_alone = path.suffix == ".json" and not source.endswith(weights.suffixes())
     if source != STDIN and not (is_alone and path.is_file()):
         return named.checkpoint_at(source)
-    settings = sys.stdin.buffer.read() if source == STDIN else path.read_bytes()
+    most = folder.MOST_TEXT_BYTES + 1
+    settings = sys.stdin.buffer.read(most) if source == STDIN else folder.beginning(path)
     alone = Path(stack.enter_context(TemporaryDirectory()))
     (alone / weights.CONFIG).write_bytes(settings)
     return replace(named.checkpoint_at(alone), id=source)
 
 
-def _all(tasks: "Sequence[plan.Task]", lint_one: "Callable[..., Linted]") -> Report:
-    """What is found of each; errors are also printed."""
-    report = Report()
+def _all(tasks: "Sequence[plan.Task]", lint_one: "Callable[..., Linted]", report: Report) -> Report:
+    """What is found of each."""
     n_read = 0
     with local_pool.reading(local_pool.WITHOUT_TORCH) as executor:
         for task in tasks:
@@ -186,8 +202,7 @@ def _all(tasks: "Sequence[plan.Task]", lint_one: "Callable[..., Linted]") -> Rep
                 with named.hub_errors(task.checkpoint):
                     told = local_pool.within_limits(executor, lint_one, task)
             except AtlasError as error:
-                err.print(str(error))
-                report.unread.append((task.checkpoint.id, str(error)))
+                report.miss(task.checkpoint.id, str(error))
                 continue
             n_read += 1
             where = _where(task.checkpoint, told.file)
@@ -258,12 +273,14 @@ def _result(
     where: str, line: int, one: "LintFinding", before: "Counter[tuple[str, ...]]"
 ) -> dict[str, Any]:
     """before: how often each rule was found of the same keys of a file, which goes up"""
-    place: dict[str, Any] = {"artifactLocation": {"uri": quote(where, safe="/:@")}}
+    uri = quote(where, safe="/:@", errors="surrogateescape")
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line:
         place["region"] = {"startLine": line}
     subject = (one.rule, where, *one.keys)
     before[subject] += 1
-    mark = sha256("\n".join((*subject, str(before[subject]))).encode()).hexdigest()
+    counted = "\n".join((*subject, str(before[subject])))
+    mark = sha256(counted.encode(errors="surrogatepass")).hexdigest()
     return {
         "ruleId": one.rule,
         "level": "none" if one.level == "fact" else one.level,

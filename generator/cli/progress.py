@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from generator.checkpoints.files.folder import unwaited
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
 from generator.pipeline.jobs import Event, JobStage, Models
@@ -202,4 +203,4 @@ def _opened(log: Path) -> TextIO:
         raise RefusedError(
             f"--log {log}: found a file that is not a log; expected a new file, or an earlier log"
         )
-    return log.open("w", encoding="utf-8")
+    return open(log, "w", encoding="utf-8", opener=unwaited)

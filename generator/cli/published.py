@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.cli.application import FAILED, app, err, reporting_errors
+from generator.cli.application import FAILED, app, err
 from generator.cli.deferral import deferred
 from generator.errors import AtlasError, NotReachedError, RefusedError
 
 with deferred():
     from generator import text
+    from generator.checkpoints.files import folder
     from generator.checkpoints.hub import client
     from generator.encyclopedia import check_expected, known_models, refreshed
     from generator.encyclopedia import expected as expected_values
@@ -59,16 +60,15 @@ def expected(
     Exit codes: 0 printed, or all numbers right; 1 some wrong or missing; 2 nothing to print or
     compare.
     """
-    with reporting_errors():
-        if check is not None and name is not None:
-            raise RefusedError(f"--check {check}: found the id {name} too; expected one of the two")
-        known = {str(model["id"]): model for model in expected_values.frozen()}
-        numbers = None if check is None else _numbers(check)
-        name = name if numbers is None else str(numbers.get("id"))
-        if name is not None and name not in known:
-            raise RefusedError(_unknown(name, known))
-        document: Any = None if name is None else expected_values.document(known[name])
-        lines = [] if numbers is None else _wrong(f"{check}", document, numbers)
+    if check is not None and name is not None:
+        raise RefusedError(f"--check {check}: found the id {name} too; expected one of the two")
+    known = {str(model["id"]): model for model in expected_values.frozen()}
+    numbers = None if check is None else _numbers(check)
+    name = name if numbers is None else str(numbers.get("id"))
+    if name is not None and name not in known:
+        raise RefusedError(_unknown(name, known))
+    document: Any = None if name is None else expected_values.document(known[name])
+    lines = [] if numbers is None else _wrong(f"{check}", document, numbers)
     if document is None:
         for model in known.values():
             rotations = text.plural(len(model["rotations"]), "rotation")
@@ -84,8 +84,8 @@ def expected(
 def _numbers(file: Path) -> dict[str, Any]:
     """Of an engine. errors: RefusedError"""
     try:
-        numbers = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        numbers = json.loads(folder.beginning(file).decode())
+    except (ValueError, RecursionError) as error:
         raise RefusedError(f"{file}: {error}; expected JSON") from None
     if not isinstance(numbers, dict):
         raise RefusedError(f"{file}: found no object; expected one with id and rotations")
@@ -132,10 +132,9 @@ def refresh(
     Exit codes: 0 read; 1 with --check, something about position would change; 2 no model could be
     read, or an id is not one of them.
     """
-    with reporting_errors():
-        changed = _read(_wanted(ids or []))
-        for model in () if check else changed:
-            known_models.file_of(model.id).write_text(model.text, encoding="utf-8")
+    changed = _read(_wanted(ids or []))
+    for model in () if check else changed:
+        known_models.file_of(model.id).write_text(model.text, encoding="utf-8")
     typer.echo(refreshed.table(changed))
     if check and any(model.position for model in changed):
         raise typer.Exit(FAILED)

@@ -1,9 +1,9 @@
 """A terminal that prints text literally: no markup, no emoji, and invisible characters escaped."""
 
+import errno
 import os
 import re
-import sys
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -26,7 +26,8 @@ class Terminal(Console):
     the terminal or a log viewer.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, outlives_reader: bool = False, **options: Any) -> None:
+        self.outlives_reader = outlives_reader
         super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
@@ -36,8 +37,22 @@ class Terminal(Console):
         return super().render_str(COMMAND.sub(_escaped, texts.visible(text)), **options)
 
     def on_broken_pipe(self) -> None:
-        """Continue silently when the reader of stdout has gone: the site is the result, not the
-        output.
+        """Continue silently when the reader of stdout has gone, where the result is not the output,
+        but a site.
+
+        errors: BrokenPipeError elsewhere
         """
+        if not self.outlives_reader:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        lost(self.file)
+
+
+def lost(stream: IO[str]) -> bool:
+    """Whether what was written to a stream is lost; then what follows goes nowhere."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return True
+    return False

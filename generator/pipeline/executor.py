@@ -3,7 +3,7 @@ the standard library.
 """
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -62,11 +62,12 @@ def result_of(
 
     errors: those of ``function`` that a user can act on; RefusedError where it needs a library that
         is not installed; RowError where it exceeds a limit,
-        crashes, or fails unexpectedly, which begins with ``where``
+        crashes, or fails unexpectedly, which begins with ``where``; OSError for a file that the
+        system cannot open; BrokenExecutor
     """
     try:
         return executor.submit(function, *arguments, times=times).result()
-    except AtlasError:
+    except (AtlasError, BrokenExecutor):
         raise
     except ModuleNotFoundError as error:
         need_site(where.removesuffix(": "), str(error.name).partition(".")[0])

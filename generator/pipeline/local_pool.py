@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -18,6 +19,7 @@ from multiprocessing.reduction import ForkingPickler
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from generator.errors import NO_PROCESS, RefusedError, RowError, of_system
 from generator.pipeline.executor import Executor, result_of
 from generator.pipeline.stderr import quietly
 
@@ -30,6 +32,7 @@ READING, WITHOUT_TORCH = "generator.reading.preload", "generator.reading.without
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 # How a process ends whose timer of processor time has run out.
 TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()
+LEAST_FILES = 64  # that a pool may open at once; one of a single process opens 18
 M_MMAP_THRESHOLD, MMAP_BYTES = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 T = TypeVar("T")
@@ -88,7 +91,10 @@ class _PoolExecutor:
         if isinstance(error, TooLongError):
             return f"took longer than {limits.seconds:g} seconds"
         if isinstance(error, MemoryError):
-            return f"needed more than {limits.memory / 2**30:g} GiB of memory"
+            most, name = min(
+                (limits.memory, "memory"), (_most("RLIMIT_AS"), "addresses (ulimit -v)")
+            )
+            return f"needed more than {most / 2**30:.3g} GiB of {name}"
         if not hasattr(error, "exitcode"):
             return f"unexpected {type(error).__name__}: {error}"
         if error.exitcode in TOO_BUSY:
@@ -112,7 +118,12 @@ def processes(
     shares_models: whether torch and models of transformers are imported once for all; otherwise by
         each that needs them
     preload: what all share where there are no new checkpoints
+    errors: RefusedError where too few files may be open, for which Python has a traceback alone
     """
+    if (most := _most("RLIMIT_NOFILE")) < LEAST_FILES:
+        raise RefusedError(
+            f"{most:g} files may be open (ulimit -n); expected at least {LEAST_FILES}"
+        )
     bounds, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
     shared = evaluating if n_rows else [*preload]
@@ -132,10 +143,15 @@ def reading(*more: str) -> AbstractContextManager[Executor]:
 def within_limits(executor: Executor, function: Callable[..., T], *tasks: "Task") -> T:
     """The result of ``function``, within the limits of a row of a build.
 
-    errors: as of ``result_of``, with the names of the checkpoints
+    errors: as of ``result_of``, with the names of the checkpoints; RowError for those of the system
     """
     where = f"{' and '.join(task.checkpoint.id for task in tasks)}: "
-    result: T = result_of(executor, quietly, function, *tasks, where=where)
+    try:
+        result: T = result_of(executor, quietly, function, *tasks, where=where)
+    except OSError as error:
+        raise RowError(f"{of_system(error)}; expected a file that can be read") from None
+    except BrokenExecutor:
+        raise RowError(where + NO_PROCESS) from None
     return result
 
 
@@ -214,6 +230,16 @@ def _begin(most: int) -> None:
     gc.disable()
     _give_back_memory()
     _limit_memory(most)
+
+
+def _most(limit: str) -> float:
+    """How much the system lets this process, and each that it starts, have."""
+    with suppress(ImportError):  # There is no such thing on Windows.
+        import resource
+
+        if (soft := resource.getrlimit(getattr(resource, limit))[0]) != resource.RLIM_INFINITY:
+            return soft
+    return math.inf
 
 
 def _limit_memory(most: int) -> None:

@@ -6,9 +6,10 @@ case in little memory.
 import io
 import json
 import pickle
+import re
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gguf.constants import GGMLQuantizationType as Kind
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto
+from safetensors import SafetensorError, deserialize
 from safetensors.numpy import load, save
 
 from generator.checkpoints.files.formats import torch_pickle
@@ -38,6 +40,7 @@ RANDOM = np.random.default_rng(0)
 ARRAYS = {
     name: RANDOM.normal(size=(16, 8)).astype(np.float32) for name in ("wpe.weight", "wte.weight")
 }
+CONFIG = {"config.json": TABLE["config.json"]}
 SHARD = "model-00001-of-00001.safetensors"
 FORMER = "model.ckpt"  # In torch's former format, of which torch reads as much as it states.
 MOST_WRITTEN = 400  # bytes
@@ -319,6 +322,25 @@ IN_SAFETENSORS = [
                              ([(0, 16), (20, 36)], 36), ([(4, 20)], 20), ([(0, 16)], 20),
                              ([(0, 16)], 12))),
 ]  # fmt: skip
+ONE = '"wpe":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]'
+# Headers that the library refuses, and such as it takes.
+REFUSED = [
+    *(f'{{"__metadata__":{given},{ONE}}}}}' for given in (
+        "NaN", "[]", '"x"', '{"x":1}', '{"x":{}}', '{"x":null}', '{"x":"\\udc00"}')),
+    *(f'{{{ONE},"x":{more}}}}}' for more in (
+        "NaN", "-Infinity", "1e999", "9" * 400, '"\\ud800"', "[" * 126 + "]" * 126)),
+    *(f'{{"wpe":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{span}}}}}'
+      for dtype, shape, span in (
+        ("F32", "[4e0]", "[0,16]"), ("F32", "[4]", "[0.0,16.0]"), ("U8", "[true]", "[0,1]"),
+        ("U8", "[1]", "[false,true]"), ("U8", '""', "[0,1]"), ("U8", "{}", "[0,1]"),
+        ("F32", "[-0]", "[0,0]"), ("F32", f"[{2**64},0]", "[0,0]"), ("F4", "[3]", "[0,2]"),
+        ("F32", f"[{2**63},4,0]", "[0,0]"), ("F6_E2M3", "[3]", "[0,3]"))),
+]  # fmt: skip
+TAKEN = [
+    *(f'{{"__metadata__":{given},{ONE}}}}}' for given in ("null", "{}", '{"x":"1"}')),
+    *(f'{{{ONE},"x":{more}}}}}' for more in ("1e99", "9" * 300, "[" * 125 + "]" * 125, "null")),
+    '{"wpe":{"dtype":"F32","shape":[0,9],"data_offsets":[0,0]}}',
+]  # fmt: skip
 IN_GGUF = [
     b"", file_of([], [], magic=b"GGML"), file_of([], [], version=1),
     file_of([], [], version=3 << 24),
@@ -398,6 +420,23 @@ def test_a_file_that_is_invalid_is_a_row_error(tmp_path: Path, name: str) -> Non
         if ours(write_folder(tmp_path / str(index), {**shard, name: content}), name) is not None
     ]
     assert not read
+
+
+@pytest.mark.parametrize(("headers", "is_read"), [(REFUSED, False), (TAKEN, True)])
+def test_a_header_of_safetensors_is_read_where_the_library_reads_it(
+    tmp_path: Path, headers: Sequence[str], is_read: bool
+) -> None:
+    for number, header in enumerate(headers):
+        [*_, end] = re.findall(r'offsets":\[\w+(?:\.0)?,(\w+)', header)
+        content = safe(header.encode(), int(end) if end.isdigit() else 1)
+        try:
+            deserialize(content)
+            is_taken = True
+        except SafetensorError:
+            is_taken = False
+        folder = write_folder(tmp_path / str(number), {**CONFIG, "model.safetensors": content})
+        found = ours(folder, "model.safetensors")
+        assert (header, is_taken, found is not None) == (header, is_read, is_read)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

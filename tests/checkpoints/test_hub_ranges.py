@@ -262,6 +262,10 @@ BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
     "another range": (Answer(206, b"1234", {"Content-Range": "bytes 4-7/99"}), "as 'bytes 4-7/99'"),
     "fewer than stated": (Answer(206, b"{}", {"Content-Range": "bytes 0-9/99"}), "sent 2 bytes as"),
     "cut": (Answer(206, b"12", {**SPAN, "Content-Length": "32768"}), "off (RemoteProtocolError)"),
+    "compressed": (
+        Answer(206, gzip.compress(bytes(32768)), {**SPAN, "Content-Encoding": "gzip"}),
+        "the Hub compressed its answer to a range; expected bytes of the file",
+    ),
     "an empty file": (Answer(416, headers={"Content-Range": "bytes */0"}), "the Hub answered 416"),
     "in circles": (
         Answer(302, headers={"Location": f"/{AT_WEIGHTS}.safetensors"}), "off (TooManyRedirects)"

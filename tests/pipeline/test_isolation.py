@@ -65,13 +65,18 @@ def test_a_fault_that_is_not_of_a_row_ends_the_build(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lesson_numbers, "script", lambda _: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        inline.build(two)
+    done = inline.build(two)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("unexpected ZeroDivisionError at test_isolation.py:")
+    assert done.stderr.endswith("; the last site remains\n")
 
 
-@pytest.mark.parametrize("fault", [MemoryError, BrokenExecutor])
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [(MemoryError, "memory: too little; expected more"), (BrokenExecutor, "no process could")],
+)
 def test_too_little_memory_is_the_fault_of_no_row(
-    fault: type[Exception], two: Path, monkeypatch: pytest.MonkeyPatch
+    fault: type[Exception], said: str, two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def script(_: Atlas) -> bytes:
         raise fault
@@ -80,7 +85,7 @@ def test_too_little_memory_is_the_fault_of_no_row(
     monkeypatch.setattr(lesson_numbers, "script", script)
     done = inline.build(two)
     assert (done.returncode, "odd" in done.stdout.replace("ok  odd", "")) == (2, False)
-    assert done.stderr.startswith("memory: too little; expected more")
+    assert done.stderr.startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,21 @@ def expanded(path: str) -> Path:
     with suppress(RuntimeError):
         return Path(path).expanduser()
     return Path(path)
+
+
+def beginning(path: Path, most: int = MOST_TEXT_BYTES) -> bytes:
+    """All of a file that a user names, or ``most`` bytes and one more. errors: OSError"""
+    with open(path, "rb", opener=unwaited) as stream:
+        return stream.read(most + 1)
+
+
+def unwaited(path: str, flags: int) -> int:
+    """Opens a file for ``open``: a pipe that no other program has opened is not waited for.
+
+    errors: OSError
+    """
+    at_once = getattr(os, "O_NONBLOCK", 0)  # Windows has no such pipes.
+    number = os.open(path, flags | at_once, 0o666)
+    if at_once:
+        os.set_blocking(number, True)
+    return number

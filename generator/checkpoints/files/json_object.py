@@ -23,12 +23,17 @@ def parse_config(text: bytes, where: str) -> Json:
         raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
     if not isinstance(config, dict):
         raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
-    level: list[Any] = [config]
-    for _ in range(DEEPEST):
-        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
-        level = [inner for inner in chain.from_iterable(inside) if isinstance(inner, dict | list)]
-    if level:
+    if is_deeper(config, DEEPEST):
         raise RowError(
             f"{where}: nested more than {DEEPEST} deep; expected the settings of a model"
         )
     return config
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether objects and lists within ``value`` are nested more than ``most`` deep."""
+    level = [value]
+    for _ in range(most):
+        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [inner for inner in chain.from_iterable(inside) if isinstance(inner, dict | list)]
+    return bool(level)

@@ -165,6 +165,10 @@ class Repository:
         row = f"{self.row}: {name}"
 
         def receive(response: "httpx2.Response") -> bytes:
+            if "Content-Encoding" in response.headers:
+                raise RowError(
+                    f"{row}: the Hub compressed its answer to a range; expected bytes of the file"
+                )
             stated = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
             if response.status_code != 206 or stated is None:
                 raise RowError(

@@ -6,7 +6,6 @@ of the tensors without gaps.
 """
 
 import json
-import math
 import re
 import struct
 from collections import Counter
@@ -14,8 +13,11 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
+from generator.checkpoints.files.json_object import is_deeper
 from generator.checkpoints.files.reader import AT_ONCE
 from generator.checkpoints.files.shards import Sharded, files
 from generator.checkpoints.files.tensors import by_range
@@ -24,6 +26,8 @@ from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
 MOST_HEADER_BYTES = 32 * 2**20
+MOST_SIZE = 2**64  # The library counts in 64 bits.
+DEEPEST = 127  # levels of a header; its reader of JSON, serde_json, has no more
 MOST_AT_ONCE = 32  # shards whose headers are all read, for the list of tensors on the page
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8,
@@ -60,14 +64,17 @@ def spans(header: bytes, file_size: int, where: str) -> dict[str, TensorSpan]:
     errors: RowError unless the ranges cover the data of the file without gap or overlap, each with
         as many bytes as its shape says; exceptions of any class for another header
     """
-    # As the library has it: UTF-8 without a byte order mark.
-    entries = json.loads(header.decode(), object_pairs_hook=_unique)
+    # As the library has it: UTF-8 without a byte order mark, and neither NaN nor half a surrogate.
+    entries = json.loads(header.decode(), object_pairs_hook=_unique, parse_int=_whole)
+    json.dumps(entries, ensure_ascii=False, allow_nan=False).encode()
+    if is_deeper(entries, DEEPEST):
+        raise RowError(f"{where}: a header nested more than {DEEPEST} deep; expected tensors")
+    metadata = entries.pop("__metadata__", None)
+    texts = metadata.values() if isinstance(metadata, dict) else [None]
+    if metadata is not None and not all(isinstance(one, str) for one in texts):
+        raise RowError(f"{where}: __metadata__ is {metadata!r:.80}; expected texts by their names")
     base = 8 + len(header)
-    by_name = {
-        name: _span(name, entry, base, where)
-        for name, entry in entries.items()
-        if name != "__metadata__"
-    }
+    by_name = {name: _span(name, entry, base, where) for name, entry in entries.items()}
     ordered = sorted(by_name.items(), key=lambda item: (item[1].start, item[1].stop))
     expected = base
     for name, span in ordered:
@@ -142,9 +149,27 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
+def _whole(digits: str) -> int | float:
+    """A number without a point, which the library takes for none where it is -0.
+
+    errors: OverflowError for one that no number in 64 bits comes near
+    """
+    number = int(digits)
+    return number if float(number) or digits == "0" else -0.0
+
+
 def _span(name: str, entry: Any, base: int, where: str) -> TensorSpan:
     dtype, shape, (start, stop) = entry["dtype"], entry["shape"], entry["data_offsets"]
-    expected = -(-math.prod(shape) * BITS[dtype] // 8)
+    products = [*accumulate(shape, mul, initial=1)] if isinstance(shape, list) else []
+    sizes = [*products, products[-1] * BITS[dtype], *shape, start, stop] if products else [None]
+    if not all(type(size) is int and 0 <= size < MOST_SIZE for size in sizes):
+        raise RowError(
+            f"{where}: {name!r:.80} has the shape {shape!r:.80} at {start!r:.40} to {stop!r:.40};"
+            " expected whole numbers from 0 of 64 bits"
+        )
+    expected, rest = divmod(products[-1] * BITS[dtype], 8)
+    if rest:
+        raise RowError(f"{where}: {name!r:.80} ends within a byte; expected whole bytes of {dtype}")
     if stop - start != expected:
         raise RowError(
             f"{where}: {name!r:.80} has {stop - start:,} bytes; expected {expected:,} for {dtype}"
