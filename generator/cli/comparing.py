@@ -1,6 +1,5 @@
 """The command that says whether two checkpoints encode position identically."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +9,7 @@ import typer
 
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def compare(
         raise typer.Exit(REFUSED) from None
     if as_json:
         documents = {part: asdict(found) for part, found in every.items()}
-        typer.echo(json.dumps(documents.get("", documents), indent=1))
+        typer.echo(json_text(documents.get("", documents)))
     else:
         for part, found in every.items():
             if part:

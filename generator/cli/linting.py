@@ -1,6 +1,6 @@
 """The command that says what may go wrong with the position encoding of a checkpoint."""
 
-import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ from generator import PROGRAM, __version__
 from generator.cli import muting
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out, reporting_errors
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
@@ -130,10 +131,10 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
     shown = [one for one in every if one[-1].level in _from(level)]
     make = (as_patch and _patch) or (as_sarif and _sarif) or (as_json and _as_json)
     if make:
-        typer.echo(json.dumps(make(replace(report, found=shown)), indent=1, default=str))
+        typer.echo(json_text(make(replace(report, found=shown)), default=str))
     else:
         for where, _, one in shown:
-            out.print(f"{where}: {one.level} {one.rule}: {text.visible(one.text)}")
+            out.print(f"{where}: {one.level} {one.rule}: {one.text}")
     if report.unread:
         raise typer.Exit(REFUSED)
     is_failed = any(one[-1].level in _from(failing) for one in shown)
@@ -234,9 +235,9 @@ def _sarif(report: Report) -> dict[str, Any]:
     rules = [
         {
             "id": rule.key,
-            "shortDescription": {"text": rule.wording("title")},
-            "fullDescription": {"text": rule.wording("looks_for")},
-            "help": {"text": f"{rule.wording('why')} {rule.wording('mend')}"},
+            "shortDescription": _message(rule.wording("title")),
+            "fullDescription": _message(rule.wording("looks_for")),
+            "help": _message(f"{rule.wording('why')} {rule.wording('mend')}"),
             "helpUri": rule.wording("thread"),
         }
         for rule in linter.all_rules()
@@ -244,7 +245,7 @@ def _sarif(report: Report) -> dict[str, Any]:
     before: Counter[tuple[str, ...]] = Counter()
     results = [_result(*one, before) for one in report.found]
     driver = {"name": PROGRAM, "version": __version__, "rules": rules}
-    notes = [{"level": "error", "message": {"text": reason}} for _, reason in report.unread]
+    notes = [{"level": "error", "message": _message(reason)} for _, reason in report.unread]
     run = {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
     return {
         "$schema": SARIF,
@@ -266,7 +267,15 @@ def _result(
     return {
         "ruleId": one.rule,
         "level": "none" if one.level == "fact" else one.level,
-        "message": {"text": one.text},
+        "message": _message(one.text),
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {FINGERPRINT: mark},
     }
+
+
+def _message(plain: str) -> dict[str, str]:
+    """A message that is shown literally: SARIF 2.1.0, section 3.11.5, has places for arguments in
+    braces, and 3.11.6 links in brackets.
+    """
+    braced = text.visible(plain).replace("{", "{{").replace("}", "}}")
+    return {"text": re.sub(r"(\\*)([][])", r"\1\1\\\2", braced)}
