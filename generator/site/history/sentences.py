@@ -12,7 +12,7 @@ WORDING = Wording("wording/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
 # What a forge makes of text that Markdown has left alone: people, issues, labels, links, emoji.
 LIVE = re.compile(r"[@#!%^&~$:](?=\S)|\b(?:gh(?=-)|www(?=\.))", re.IGNORECASE)
-MARKUP = re.compile(r"[|<>&`*_\[\]\\~$]")
+MARKUP = re.compile(r"[|<>&`*_\[\]{}\\~$]")
 APART = "\u2060"  # A word joiner, which is not seen.
 
 
