@@ -199,6 +199,8 @@ def _without_body(response: "httpx2.Response") -> None:
     import httpx2
 
     sent = response.stream
+    if response.is_success or not isinstance(sent, httpx2.SyncByteStream):
+        return
 
     class Unread(httpx2.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
@@ -212,8 +214,7 @@ def _without_body(response: "httpx2.Response") -> None:
         def close(self) -> None:
             sent.close()
 
-    if not response.is_success:
-        response.stream = Unread()
+    response.stream = Unread()
 
 
 def chunks(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
