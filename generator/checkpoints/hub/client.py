@@ -202,7 +202,7 @@ def _without_body(response: "httpx2.Response") -> None:
     if response.is_success or not isinstance(sent, httpx2.SyncByteStream):
         return
 
-    class Unread(httpx2.SyncByteStream):
+    class Drained(httpx2.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
             n_bytes = 0
             for chunk in sent:  # So that the connection can be used again.
@@ -214,7 +214,7 @@ def _without_body(response: "httpx2.Response") -> None:
         def close(self) -> None:
             sent.close()
 
-    response.stream = Unread()
+    response.stream = Drained()
 
 
 def chunks(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
