@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -95,7 +96,7 @@ def test_a_notebook_shows_text_as_html(text: str) -> None:
 
 
 def test_a_spreadsheet_takes_no_text_for_a_formula() -> None:
-    written = downloads.encoded_csv(("text",), [(text,) for text in NASTY]).decode()
+    written = downloads.encoded_csv(("text",), [[text] for text in NASTY]).decode()
     _, *rows = csv.reader(io.StringIO(written, newline=""))
     assert all(
         row in ([shown(text)], [f"'{shown(text)}"]) for row, text in zip(rows, NASTY, strict=True)
@@ -125,7 +126,7 @@ def test_a_picture_shows_text_and_has_no_element_of_it() -> None:
 
 
 def test_the_feed_is_xml_with_each_text_on_its_line() -> None:
-    row = {"status": "ok", "reason": None, "revision": None, "encodings": []}
+    row: dict[str, Any] = {"status": "ok", "reason": None, "revision": None, "encodings": []}
     rows = {f"c{i:02}": {**row, "slug": f"c{i:02}", "title": t} for i, t in enumerate(NASTY)}
     release = Release("2026-01-01", 1, "2026-01-01", "1", {}, rows)  # type: ignore[arg-type]
     atlas = Atlas((), (), (), address="https://example.org/", releases=(release,))
