@@ -198,9 +198,9 @@ def _without_body(response: "httpx2.Response") -> None:
     """Have the client, which reads refusals and redirects whole, find nothing in them."""
     import httpx2
 
-    sent = response.stream
-    if response.is_success or not isinstance(sent, httpx2.SyncByteStream):
+    if response.is_success or not isinstance(response.stream, httpx2.SyncByteStream):
         return
+    sent: httpx2.SyncByteStream = response.stream
 
     class Drained(httpx2.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
