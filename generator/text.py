@@ -24,6 +24,7 @@ WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integ
 LONGEST_NAME = 40  # characters
 LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+OF_MARKUP = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
 def slugify(text: str) -> str:
@@ -40,6 +41,11 @@ def visible(text: str) -> str:
         f"\\u{ord(character):04x}" if unicodedata.category(character) in UNSEEN else character
         for character in text
     )
+
+
+def json_in_markup(packed: str) -> str:
+    """JSON in ASCII for within HTML, XML or a script, whose element it does not end."""
+    return packed.translate(OF_MARKUP)
 
 
 def short(name: str, most: int = LONGEST_NAME) -> str:

@@ -86,7 +86,7 @@ def run(
     home: Path,
     endpoint: str = NOBODY,
     rendered: bool = False,
-    stdin: str = "",
+    stdin: str | None = None,
     **environment: str | None,
 ) -> CompletedProcess[str]:
     """As ``hub_server.run``, in this process; the Hub's client takes its settings from the

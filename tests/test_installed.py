@@ -8,6 +8,7 @@ import sys
 import venv
 import zipfile
 from collections.abc import Mapping
+from email import message_from_bytes
 from functools import partial
 from pathlib import Path
 
@@ -111,6 +112,22 @@ def test_the_wheel_has_all_that_the_checkout_has(installed: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     kept = run("git", "ls-files", "templates", "site_src", "references", folder=ROOT)
     assert {f"generator/project/{path}" for path in kept.split()} <= inside
+
+
+def test_the_wheel_names_the_licences_of_all_that_is_in_it(installed: Path) -> None:
+    """Beside that of the program one for each folder of what others made."""
+    (wheel,) = installed.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        [about] = [name for name in names if name.endswith(".dist-info/METADATA")]
+        said = message_from_bytes(archive.read(about))
+    assert said["License-Expression"] == "MIT AND LicenseRef-GUST-Font-License"
+    vendored = {name.split("/vendor/")[1].split("/")[0] for name in names if "/vendor/" in name}
+    texts = said.get_all("License-File")
+    assert texts is not None
+    assert [text for text in texts if text.count("/") == 0] == ["LICENSE"]
+    assert {text.split("/")[-2] for text in texts if "/" in text} == vendored
+    assert all(about.replace("METADATA", f"licenses/{text}") in names for text in texts)
 
 
 @pytest.mark.thorough

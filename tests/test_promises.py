@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from generator.checkpoints.files.formats import torch_pickle
-from generator.checkpoints.hub import revisions
+from generator.checkpoints.hub import client, revisions
 from generator.checkpoints.sources import hub as source
 from tests import inline, tiny
 from tests.built import ROOT
@@ -208,8 +208,19 @@ PROMISES = {
         "test_a_link_into_the_blobs_of_a_hub_cache_is_followed",
         "test_no_file_names_the_folders_of_this_machine",
     ),
+    "An answer of the Hub's API takes at most": (
+        "test_an_answer_that_is_too_much_gets_one_sentence_and_little_memory",
+        "test_branches_and_dates_have_the_same_bound",
+        "test_a_refusal_of_a_file_is_not_read_either",
+    ),
     "Names and texts of a checkpoint are shown literally": (
         "test_any_text_is_shown_literally_and_adds_no_element_or_attribute",
+        "test_a_terminal_and_a_log_show_text_and_obey_none",
+        "test_json_holds_text_as_it_is_and_a_log_obeys_none",
+        "test_a_message_of_sarif_has_no_link_and_no_place_for_an_argument",
+        "test_markdown_of_a_forge_has_no_markup_mention_or_link",
+        "test_a_picture_shows_text_and_has_no_element_of_it",
+        "test_the_feed_is_xml_with_each_text_on_its_line",
         "test_no_cell_of_metrics_csv_is_a_formula",
         "test_a_name_made_to_mislead_is_shown_as_it_is",
     ),
@@ -250,6 +261,8 @@ def test_bounds_in_security_are_those_of_the_program() -> None:
         f"more than {revisions.LISTING_SECONDS:g} seconds",
         f"late by more than {source.BEFORE_A_RUN:g} seconds",
         f"revisions of a training run after {revisions.LISTING_SECONDS:g}",
+        f"at most {client.MOST_ANSWER_BYTES / 2**20:g} MiB",
+        f"at most {revisions.MOST_NAMES:,} files",
         f"above {torch_pickle.MOST_CHECKED_BYTES / 2**30:g} GiB",
     ):
         assert bound in text

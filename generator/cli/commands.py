@@ -1,6 +1,5 @@
 """The commands: the only code that prints or ends the program."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from generator.cli.application import (
 )
 from generator.cli.building import build
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import BOUNDS, AtlasError, RefusedError
 
 with deferred():
@@ -92,7 +92,7 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
     if as_json:
         documents = [inspection.document(inspected) for inspected in every]
         shown = documents if len(documents) > 1 else documents[0]
-        typer.echo(json.dumps(shown, default=asdict, indent=1))
+        typer.echo(json_text(shown, default=asdict))
         return
     for task, inspected in zip(tasks, every, strict=True):
         inspection.show(out, inspected, find.all_schemes())

@@ -1,6 +1,5 @@
 """The command that says whether two checkpoints encode position identically."""
 
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +10,7 @@ import typer
 
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
         raise RefusedError(f"cannot be compared: {error}") from None
     if as_json:
         documents = {part: asdict(found) for part, found in every.items()}
-        typer.echo(json.dumps(documents.get("", documents), indent=1))
+        typer.echo(json_text(documents.get("", documents)))
     else:
         for part, found in every.items():
             if part:
@@ -155,7 +155,7 @@ def _mend(every: "Mapping[str, tuple[Sequence[plan.Task], Mend]]") -> NoReturn:
         for sentence in mend.sentences:
             err.print(sentence)
     if patches:
-        typer.echo(json.dumps(patches.get("", patches), indent=1))
+        typer.echo(json_text(patches.get("", patches)))
     codes = [
         CODES.get(mend.verdict, REFUSED) if mend.patch or mend.metadata or not mend.sentences
         else REFUSED

@@ -1,6 +1,6 @@
 """The command that says what may go wrong with the position encoding of a checkpoint."""
 
-import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ from generator import PROGRAM, __version__
 from generator.cli import muting
 from generator.cli.application import FAILED, OK, REFUSED, app, err, out
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import AtlasError, RefusedError
 
 if TYPE_CHECKING:
@@ -139,10 +140,10 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
     ]  # fmt: skip
     make = next((one for is_asked, one in makers if is_asked), None)
     if make is not None:
-        typer.echo(json.dumps(make(replace(report, found=shown)), indent=1, default=str))
+        typer.echo(json_text(make(replace(report, found=shown)), default=str))
     else:
         for where, _, one in shown:
-            out.print(f"{where}: {one.level} {one.rule}: {text.visible(one.text)}")
+            out.print(f"{where}: {one.level} {one.rule}: {one.text}")
     if report.unread:
         raise typer.Exit(REFUSED)
     is_failed = any(one[-1].level in _from(failing) for one in shown)
@@ -250,9 +251,9 @@ def _sarif(report: Report) -> dict[str, Any]:
     rules = [
         {
             "id": rule.key,
-            "shortDescription": {"text": rule.wording("title")},
-            "fullDescription": {"text": rule.wording("looks_for")},
-            "help": {"text": f"{rule.wording('why')} {rule.wording('mend')}"},
+            "shortDescription": _message(rule.wording("title")),
+            "fullDescription": _message(rule.wording("looks_for")),
+            "help": _message(f"{rule.wording('why')} {rule.wording('mend')}"),
             "helpUri": rule.wording("thread"),
         }
         for rule in linter.all_rules()
@@ -260,7 +261,7 @@ def _sarif(report: Report) -> dict[str, Any]:
     before: Counter[tuple[str, ...]] = Counter()
     results = [_result(*one, before) for one in report.found]
     driver = {"name": PROGRAM, "version": __version__, "rules": rules}
-    notes = [{"level": "error", "message": {"text": reason}} for _, reason in report.unread]
+    notes = [{"level": "error", "message": _message(reason)} for _, reason in report.unread]
     run = {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
     return {
         "$schema": SARIF,
@@ -284,7 +285,15 @@ def _result(
     return {
         "ruleId": one.rule,
         "level": "none" if one.level == "fact" else one.level,
-        "message": {"text": one.text},
+        "message": _message(one.text),
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {FINGERPRINT: mark},
     }
+
+
+def _message(plain: str) -> dict[str, str]:
+    """A message that is shown literally: SARIF 2.1.0, section 3.11.5, has places for arguments in
+    braces, and 3.11.6 links in brackets.
+    """
+    braced = text.visible(plain).replace("{", "{{").replace("}", "}}")
+    return {"text": re.sub(r"(\\*)([][])", r"\1\1\\\2", braced)}

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.cli.application import FAILED, app, err
+from generator.cli.application import FAILED, app, err, out
 from generator.cli.deferral import deferred
+from generator.cli.terminal import json_text
 from generator.errors import AtlasError, NotReachedError, RefusedError
 
 with deferred():
@@ -74,10 +75,11 @@ def expected(
             rotations = text.plural(len(model["rotations"]), "rotation")
             typer.echo(f"{model['id']}: {rotations}, version {model['version']} of {model['date']}")
     elif numbers is None:
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        typer.echo(json_text(document, ensure_ascii=False))
     else:
         more = [f"and {len(lines) - MOST:,} more"] if len(lines) > MOST else []
-        typer.echo("\n".join([*lines[:MOST], *more]) or f"{name}: all values are right")
+        for line in [*lines[:MOST], *more] or [f"{name}: all values are right"]:
+            out.print(line)
         raise typer.Exit(FAILED if lines else 0)
 
 

@@ -1,6 +1,7 @@
 """A terminal that prints text literally: no markup, no emoji, and invisible characters escaped."""
 
 import errno
+import json
 import os
 import re
 from typing import IO, Any
@@ -13,12 +14,28 @@ from generator.cli.deferral import deferred
 with deferred():
     from generator import text as texts
 
-# What GitHub's runner obeys in a log: "Workflow commands" in its reference, and their former form.
-COMMAND = re.compile(r"(?m:^)\s*:(?=:)|#(?=#\[)")
+# What runners obey in a log, by their references: at the start of a line GitHub and Buildkite, and
+# anywhere GitHub's former form, Azure Pipelines and TeamCity, and GitLab and Travis CI.
+COMMAND = re.compile(
+    r"(?m:^)\s*(?::(?=:)|([-+~^])(?=\1\1))|#(?=#\w*\[)|(?:section|travis)_(?=[a-z]+:)"
+)
+
+
+def json_text(document: object, **options: Any) -> str:
+    """A document as JSON, in which a log viewer finds no command."""
+    return COMMAND.sub(_escaped, json.dumps(document, indent=1, **options))
 
 
 def _escaped(command: re.Match[str]) -> str:
     return f"{command[0][:-1]}\\u{ord(command[0][-1]):04x}"
+
+
+def _inert(text: Text) -> Text:
+    """``text`` with its styles, and without what a log viewer would take for a command."""
+    for command in reversed([*COMMAND.finditer(text.plain)]):
+        before, after = text[: command.start()], text[command.end() :]
+        text = Text.assemble(before, _escaped(command), after)
+    return text
 
 
 class Terminal(Console):
@@ -29,6 +46,12 @@ class Terminal(Console):
     def __init__(self, *, outlives_reader: bool = False, **options: Any) -> None:
         self.outlives_reader = outlives_reader
         super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich prints it; what is styled keeps its line breaks."""
+        super().print(
+            *(_inert(one) if isinstance(one, Text) else one for one in objects), **options
+        )
 
     def render_str(self, text: str, **options: Any) -> Text:
         """As rich renders it, with invisible characters escaped, and what a log viewer would take

@@ -17,6 +17,7 @@ import numpy as np
 from generator.figures.compact import compact
 from generator.figures.style import DIVERGING, STOPS, STYLE, WIDTH
 from generator.numerics.arrays import Array
+from generator.text import json_in_markup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,8 +27,6 @@ TOO_LARGE = "This figure needs more memory than one checkpoint may take."
 BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
-# Of JSON within XML, and of either within a script.
-ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
@@ -54,7 +53,7 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
             for mark in panel["marks"]
         ),
     )
-    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
+    packed = json_in_markup(json.dumps(data, separators=(",", ":"), allow_nan=False))
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
 
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
@@ -24,7 +24,7 @@ TABLE = "roberta.embeddings.position_embeddings.weight"
 
 def of(path: Path, settings: dict[str, Any], tensors: Any = None, **beside: Any) -> list[Limit]:
     texts = {f"{name}.json": json.dumps(content) for name, content in beside.items()}
-    save_folder(path, settings, tensors or {"other": torch.zeros(1)}, texts)
+    save_folder(path, settings, tensors or {"other": np.zeros(1)}, texts)
     files = FolderFiles(path, "own", Choice(name="model.safetensors"))
     return list(limits(files, find(files)))
 
@@ -32,7 +32,7 @@ def of(path: Path, settings: dict[str, Any], tensors: Any = None, **beside: Any)
 def test_each_stands_beside_its_file_and_key_the_least_first(tmp_path: Path) -> None:
     """RoBERTa's table has two rows for padding and the offset."""
     found = of(
-        tmp_path, BERT, {TABLE: torch.randn(64, 64)},
+        tmp_path, BERT, {TABLE: np.random.default_rng(0).normal(size=(64, 64))},
         tokenizer_config={"model_max_length": 512}, sentence_bert_config={"max_seq_length": 48},
         tokenizer={"version": "1.0", "truncation": {"direction": "Right", "max_length": 32}},
         generation_config={"max_length": 20}, preprocessor_config={"max_length": True},
@@ -78,6 +78,6 @@ def test_a_scaling_multiplies_what_its_code_does(
 
 @pytest.mark.parametrize("text", ["[", "[]", "null", "[" * 10**5])
 def test_a_file_of_another_kind_states_none(tmp_path: Path, text: str) -> None:
-    save_folder(tmp_path, LLAMA, {"other": torch.zeros(1)}, {"tokenizer_config.json": text})
+    save_folder(tmp_path, LLAMA, {"other": np.zeros(1)}, {"tokenizer_config.json": text})
     files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
     assert [one.length for one in limits(files, find(files))] == [64]

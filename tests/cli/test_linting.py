@@ -126,6 +126,21 @@ def test_sarif_is_as_its_schema_demands(run: Run, tmp_path: Path) -> None:
     assert "nothing.gguf" in ran["toolExecutionNotifications"][0]["message"]["text"]
 
 
+def test_names_of_a_file_are_no_links_of_sarif_and_no_commands_of_a_log(
+    run: Run, tmp_path: Path
+) -> None:
+    name = "##[add-mask]x [all is well](https://evil.example/) {0}"
+    scaling = {"rope_type": "yarn", "factor": 4.0, name: 1}
+    source = save_folder(tmp_path / "own", {**WARNED, "rope_scaling": scaling})
+    printed = run("lint", source, "--sarif").stdout
+    said = [one["message"]["text"] for one in json.loads(printed)["runs"][0]["results"]]
+    assert any(
+        r"##\[add-mask\]x \[all is well\](https://evil.example/) {{0}}" in text for text in said
+    )
+    for option in ("--sarif", "--json"):
+        assert "##[" not in run("lint", source, option).stdout
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [(["version"], "2.0"), (["runs", 0, "results", 0, "level"], "grave"), (["more"], 1),

@@ -52,6 +52,10 @@ NASTY = (
     "\u202eright to left\u202c \u200bzero\ufeff", "lone \ud800 surrogate",
     "tab\tand\x00and\x02and\x03and\x7f", "🤗 naïve 日本 e\u0301", "=== ---",
     ":material-home: :smile:", "H<sub>2</sub>O", "klzzwxh:0042 wzxhzdk:0", "markdown", "x" * 10_000,
+    f"{'word ' * 15}::error::owned ::stop-commands::x --- y",
+    "##[add-mask]a ##vso[task.complete]b ##teamcity[c] section_start:1:d travis_fold:start:e",
+    "fixes #12 @org/team GH-3 www.evil.example ftp://evil.example !4 %5 ~label &6 $7$ :smile:",
+    "[text](https://evil.example) {0} \\[text\\](1) {{1}}", '=HYPERLINK("https://evil.example")',
 )  # fmt: skip
 
 PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

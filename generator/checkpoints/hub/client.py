@@ -1,12 +1,13 @@
 """Requests by the client of the Hub: its settings, retries, and limits of time and size."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from generator.errors import AtlasError, NotReachedError, RefusedError, RowError
 from generator.text import short, visible
@@ -22,6 +23,10 @@ REACH_SECONDS = 3.0  # That the Hub has for an answer.
 REACH_WAITS = (0.5, 1.0)  # Seconds before the second and the third request.
 RETRYABLE = (408, 429, 500, 502, 503, 504)
 LONGEST_MESSAGE = 200  # characters
+MOST_ANSWER_BYTES = 2**24  # of the API; a listing of 100,000 files has some 7 MB.
+MOST_UNREAD_BYTES = 2**16  # of a refusal or a redirect, which have all that is needed in headers
+# Those that grow 1,000 times at most. More than one, or another, could fill the memory at once.
+CODINGS = ("identity", "gzip", "deflate")
 UNREACHED = "the Hub could not be reached, and the cache does not have it"
 REFUSALS = {
     "GatedRepoError": "gated; expected access (accept its terms on the Hub and set HF_TOKEN)",
@@ -148,36 +153,86 @@ def read(
 
     deadline, errors: as in ``retried``; those of ``receive``
     """
+
+    def ask() -> T:
+        with _answered(url, headers) as response:
+            try:
+                return receive(response)
+            finally:
+                received[0] += response.num_bytes_downloaded
+
+    return retried(ask, row, deadline)
+
+
+def answer(path: str, row: str) -> Any:
+    """What the API says of a model, of one request, to be called by ``retried``.
+
+    path: below /api/models/, with the query
+    errors: those of the client; RowError beyond ``MOST_ANSWER_BYTES``
+    """
+    from huggingface_hub import constants
+
+    with _answered(f"{constants.ENDPOINT}/api/models/{path}", {}) as response:
+        return json.loads(b"".join(chunks(response, row, MOST_ANSWER_BYTES)))
+
+
+@contextmanager
+def _answered(url: str, headers: Mapping[str, str]) -> Iterator["httpx2.Response"]:
+    """A successful response, whose body is still to be read. errors: those of the client"""
     from huggingface_hub import get_session
     from huggingface_hub.utils import (  # type: ignore[attr-defined]
         build_hf_headers,
         hf_raise_for_status,
     )
 
-    def ask() -> T:
-        # Compression would hide how many bytes of a file arrived.
-        sent = {**build_hf_headers(), "Accept-Encoding": "identity", **headers}
-        with get_session().stream("GET", url, headers=sent, timeout=QUIET_SECONDS) as response:
-            hf_raise_for_status(response)
-            return receive(response)
+    session = get_session()
+    session.event_hooks = {**session.event_hooks, "response": [_without_body]}
+    # Compression would hide how many bytes of a file arrived.
+    sent = {**build_hf_headers(), "Accept-Encoding": "identity", **headers}
+    with session.stream("GET", url, headers=sent, timeout=QUIET_SECONDS) as response:
+        hf_raise_for_status(response)
+        yield response
 
-    return retried(ask, row, deadline)
+
+def _without_body(response: "httpx2.Response") -> None:
+    """Have the client, which reads refusals and redirects whole, find nothing in them."""
+    import httpx2
+
+    if response.is_success or not isinstance(response.stream, httpx2.SyncByteStream):
+        return
+    sent: httpx2.SyncByteStream = response.stream
+
+    class Drained(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            n_bytes = 0
+            for chunk in sent:  # So that the connection can be used again.
+                n_bytes += len(chunk)
+                if n_bytes > MOST_UNREAD_BYTES:
+                    break
+            yield b""
+
+        def close(self) -> None:
+            sent.close()
+
+    response.stream = Drained()
 
 
 def chunks(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
-    """The decompressed body. errors: RowError beyond ``most`` bytes"""
+    """The decompressed body. errors: RowError beyond ``most`` bytes, and for unusual ``CODINGS``"""
+    coding = response.headers.get("Content-Encoding", CODINGS[0])
+    if coding not in CODINGS:
+        raise RowError(
+            f"{row}: the Hub sends it in the coding {coding!r:.80}; expected one of"
+            f" {', '.join(CODINGS)}"
+        )
     n_bytes = 0
-    try:
-        for chunk in response.iter_bytes():
-            n_bytes += len(chunk)
-            if n_bytes > most:
-                raise RowError(
-                    f"{row}: the Hub sends more than {most:,} bytes; expected no more than"
-                    " requested"
-                )
-            yield chunk
-    finally:
-        received[0] += response.num_bytes_downloaded
+    for chunk in response.iter_bytes():
+        n_bytes += len(chunk)
+        if n_bytes > most:
+            raise RowError(
+                f"{row}: the Hub sends more than {most:,} bytes; expected no more than requested"
+            )
+        yield chunk
 
 
 def _retry_after(response: "httpx2.Response") -> float:

@@ -21,6 +21,7 @@ from generator.errors import AtlasError, NotReachedError, RowError
 COMMIT = re.compile("[0-9a-f]{40}")
 LISTING_SECONDS = 20.0  # That the answer with all names of files may take.
 DATE_SECONDS = 5.0  # The same of a date, which is optional.
+MOST_NAMES = 100_000  # of files, as many as the Hub advises for a repository (its docs, "Storage")
 LISTING, DATE, REFS = "listing", "date", "refs"
 T = TypeVar("T")
 
@@ -75,10 +76,8 @@ def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
     cache = blob_cache(place, "main")
 
     def requested() -> Mapping[str, str]:
-        from huggingface_hub import HfApi
-
-        refs = HfApi().list_repo_refs(place)
-        found = {ref.name: ref.target_commit for ref in (*refs.tags, *refs.branches)}
+        refs = client.answer(f"{place}/refs", place)
+        found = {ref["name"]: ref["targetCommit"] for ref in (*refs["tags"], *refs["branches"])}
         cache.put(REFS, json.dumps(found).encode())
         return found
 
@@ -96,20 +95,15 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     The client documents ``last_modified`` of a listing as the date of the last commit to the
     repository, and requests all commits for that of one.
     """
-    from huggingface_hub import constants, get_session
-    from huggingface_hub.utils import (  # type: ignore[attr-defined]
-        build_hf_headers,
-        parse_datetime,
-    )
+    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]
 
     cache = blob_cache(place, commit)
     if (stored := cache.get(DATE)) or offline:
         return int(stored) if stored else None
-    url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
     # The date is optional; the next build requests it again.
     with suppress(AtlasError, KeyError, TypeError, ValueError, AttributeError):
         entries = client.retried(
-            lambda: get_session().get(url, headers=build_hf_headers()).json(),
+            lambda: client.answer(f"{place}/commits/{commit}?limit=1", row),
             row,
             time.monotonic() + DATE_SECONDS,
         )
@@ -167,13 +161,16 @@ def _current(
 
 def _requested(place: str, revision: str, row: str) -> Listing:
     """What the Hub lists, which is cached; no name leads out of a folder."""
-    from huggingface_hub import HfApi
-
     # Without the card, which is written by whoever owns the repository.
-    answer = HfApi().model_info(place, revision=revision, expand=["sha", "siblings"])
-    names = (file.rfilename for file in answer.siblings or ())
+    asked = f"{place}/revision/{quote(revision, safe='')}?expand=sha&expand=siblings"
+    answer = client.answer(asked, row)
+    names = [file["rfilename"] for file in answer.get("siblings") or ()]
+    if len(names) > MOST_NAMES:
+        raise RowError(
+            f"{row}: the Hub lists {len(names):,} files; expected at most {MOST_NAMES:,}"
+        )
     found = Listing(
-        str(answer.sha), [name for name in names if not {"", ".", ".."} & {*name.split("/")}]
+        str(answer.get("sha")), [name for name in names if not {"", ".", ".."} & {*name.split("/")}]
     )
     expected = revision if COMMIT.fullmatch(revision) else found.commit
     if not COMMIT.fullmatch(found.commit) or found.commit != expected:

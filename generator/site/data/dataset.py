@@ -7,11 +7,11 @@ import json
 from generator import PROGRAM
 from generator.contracts import Atlas
 from generator.contracts.wording import Wording
+from generator.text import json_in_markup
 
 WORDING = Wording("wording/site.jinja")
 ROBOTS = "robots.txt"
 LICENCE = "https://spdx.org/licenses/MIT"
-ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
 MOST_LETTERS = 5000  # of a description, in search engines for datasets
 FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
 
@@ -41,7 +41,7 @@ def described(atlas: Atlas) -> str:
         ],
     }
     known = {key: value for key, value in document.items() if value is not None}
-    return json.dumps(known, ensure_ascii=True).translate(ESCAPES)
+    return json_in_markup(json.dumps(known))
 
 
 def robots(atlas: Atlas) -> bytes:

@@ -1,14 +1,19 @@
 """Changes as text, for terminals and for summaries in Markdown."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from generator.contracts.wording import Wording
 from generator.site.history.changes import Change, Document, changes, checkpoints
-from generator.text import significant, with_unit
+from generator.text import significant, visible, with_unit
 
 WORDING = Wording("wording/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
+# What a forge makes of text that Markdown has left alone: people, issues, labels, links, emoji.
+LIVE = re.compile(r"[@#!%^&~$:](?=\S)|\b(?:gh(?=-)|www(?=\.))", re.IGNORECASE)
+MARKUP = re.compile(r"[|<>&`*_\[\]{}\\~$]")
+APART = "\u2060"  # A word joiner, which is not seen.
 
 
 def line(change: Change) -> str:
@@ -84,8 +89,8 @@ def _value(value: float | str | None) -> str:
 
 
 def cell(text: str) -> str:
-    """``text`` as it stands in a table of Markdown, where nothing of it is markup."""
-    return "".join(
-        f"&#{ord(letter)};" if letter in "|<>&`*_[]\\" else letter
-        for letter in " ".join(text.split())
-    )
+    """``text`` as it stands in a table of Markdown on a forge, where nothing of it is markup, a
+    mention or a link.
+    """
+    line = LIVE.sub(rf"\g<0>{APART}", visible(" ".join(text.split())))
+    return MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", line)
