@@ -155,10 +155,12 @@ def _findings(localities: Floats, orders: Sequence[float], chance: float) -> Ite
     """
     mean = localities.mean()
     if orders and not min(orders) * (1.0 - FLAT) <= mean <= max(orders) * (1.0 + FLAT):
-        values = {"mean": mean, "shuffled": np.mean(orders), "uniform": chance}
+        ends = {"least": localities.min(), "most": localities.max()}
+        values = {"mean": mean, "shuffled": np.mean(orders), "uniform": chance, **ends}
         shares = {name: 100.0 * float(share) for name, share in values.items()}
         text = WORDING("near", n_heads=localities.size, **shares)
-        yield Finding(text, ("locality", "shuffled", "chance"), 0.5)
+        of_heads = ("least_local", "most_local") if localities.size > 1 else ()
+        yield Finding(text, ("locality", "shuffled", "chance", *of_heads), 0.5)
 
 
 def _sorted(result: Result) -> tuple[Array, Array]:

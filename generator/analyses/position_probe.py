@@ -82,6 +82,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
                 of_splits.mean(),
                 "positions",
             ),
+            Metric("left_out", "Outliers left out", len(rows) - inliers.size),
             Metric(
                 "ridge_spread",
                 f"Standard deviation of that error over {RIDGE_DRAWS} splits",
@@ -98,7 +99,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "wrong": _placed(deviations.mean(axis=0), inliers, len(rows)),
             "errors": errors,
         },
-        findings=tuple(_findings(of_splits, of_noise, middle, first)),
+        findings=tuple(_findings(of_splits, of_noise, middle, first, len(rows) - inliers.size)),
     )
 
 
@@ -154,20 +155,23 @@ def _placed(values: Floats, at: Array, n_positions: int) -> Floats:
 
 
 def _findings(
-    of_splits: Floats, of_noise: float, middle: float, first: int | None
+    of_splits: Floats, of_noise: float, middle: float, first: int | None, n_outliers: int
 ) -> Iterator[Finding]:
     """A finding where the probe does better than with random numbers, and than a constant guess.
 
-    of_splits: (n_splits,), mean absolute error of each split; first: positions probed, None for all
+    of_splits: (n_splits,), mean absolute error of each split; first: positions probed, None for
+        all; n_outliers: of them, left out
     """
     error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
     if error > UNREADABLE * min(of_noise, middle):
         return
     roughly = error > READABLE * middle
     values = {"error": error, "spread": spread, "of_noise": of_noise, "first": first}
-    text = WORDING("position", roughly=roughly, **values)
+    text = WORDING("position", roughly=roughly, n_outliers=n_outliers, **values)
     yield Finding(
-        text, ("ridge", "ridge_spread", "of_noise", "middle", "probed"), 0.4 if roughly else 0.6
+        text,
+        ("ridge", "ridge_spread", "of_noise", "middle", "probed", "left_out"),
+        0.4 if roughly else 0.6,
     )
 
 

@@ -1,6 +1,7 @@
 """Cosine similarity of positions by their offset."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import inf, sqrt
 
 import numpy as np
 
@@ -42,6 +43,7 @@ MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
 STEPS = 20  # Largest width of local monotonicity, in positions.
 INVARIANT = 0.99
+CLEAR = 3.0  # standard errors of a step that is no chance
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 VIEW = (-1.0, 1.02)
 
@@ -104,7 +106,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("positions", "Positions compared", len(cosines)),
         Metric("left_out", "Outliers left out", (form.outliers < MOST_POSITIONS).sum()),
     )
-    findings = (*of_fall(half, rise, profile, mean), *_of_invariance(invariance))
+    values = {metric.key: metric.value for metric in measured}
+    is_clear = rise is not None and is_clear_rise(cosines, int(rise))
+    findings = (*of_fall(values, profile, is_clear=is_clear), *_of_invariance(invariance))
     return Result(measured, {"profile": profile, "spread": spread_by_offset(cosines)}, findings)
 
 
@@ -162,25 +166,38 @@ def first_rise(profile: Floats) -> float | None:
     return float(rises[0]) + 1.0 if rises.size else None
 
 
+def is_clear_rise(matrix: Floats, offset: int) -> bool:
+    """Whether the mean step of ``matrix`` (n, n) from ``offset`` − 1 to ``offset`` positions is
+    more than ``CLEAR`` standard errors above 0.
+    """
+    steps = np.diagonal(matrix, offset) - np.diagonal(matrix, offset - 1)[: len(matrix) - offset]
+    known = steps[~np.isnan(steps)]
+    error = float(known.std(ddof=1)) / sqrt(known.size) if known.size > 1 else inf
+    return bool(known.size and known.mean() > CLEAR * error + FLAT)
+
+
 def of_fall(
-    half: float | None, rise: float | None, profile: Floats, mean: float
+    values: Mapping[str, float | None], profile: Floats, *, is_clear: bool
 ) -> Iterator[Finding]:
     """Finding on the decay of the cosine with distance; none when neighbours are hardly more
     similar than any two positions.
 
-    half, rise: distances of ``half_of_fall`` and ``first_rise``; profile: (n,), mean cosine by
-        offset; mean: of any two positions
+    values: of metrics, by their keys; profile: (n,), mean cosine by offset; is_clear: whether its
+        first rise is
     """
-    if half is None or not profile[1] - mean > ALIKE:
+    half, mean = values["half_fall"], values["mean"]
+    if half is None or mean is None or not profile[1] - mean > ALIKE:
         return
+    rise, never = values["rise"] if is_clear else None, values["rise"] is None
+    n_outliers = int(values["left_out"] or 0)
     spots = tuple(
         Spot("lines", place, float(np.interp(place, np.arange(profile.size), profile)))
         for place in (half, rise)
         if place is not None
     )
-    text = WORDING("fall", mean=mean, half=half, rise=rise)
-    weight = 0.4 if rise is None else 0.3
-    yield Finding(text, ("half_fall", "rise", "mean"), weight, spots=spots)
+    text = WORDING("fall", mean=mean, half=half, rise=rise, never=never, n_outliers=n_outliers)
+    rests_on = ("half_fall", "rise", "mean", *(("left_out",) if n_outliers else ()))
+    yield Finding(text, rests_on, 0.4 if never else 0.3, spots=spots)
 
 
 def _of_invariance(invariance: float | None) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ def compute(subject: Subject[RelativeTable]) -> Result:
     near, across = (places[:-1], places[1:]), opposite(form.offsets)
     adjacent = mean_of_defined(form.similarity[near])
     sides = mean_of_defined(form.similarity[across])
-    norms = row_norms(vectors)
+    norms, orders = row_norms(vectors), _in_other_orders(form.similarity, across)
     return Result(
         metrics=(
             Metric(
@@ -71,6 +71,13 @@ def compute(subject: Subject[RelativeTable]) -> Result:
                 "sides",
                 "Mean cosine of an offset and its opposite",
                 sides,
+                reason="no two opposite offsets both have a nonzero vector",
+            ),
+            Metric(
+                "sides_spread",
+                f"Mean cosine of an offset and its opposite, standard deviation of {ORDERS} random"
+                " orders",
+                float(np.std(orders, ddof=1)) if orders else None,
                 reason="no two opposite offsets both have a nonzero vector",
             ),
             Metric("shortest", "Smallest norm", norms.min()),
@@ -116,14 +123,21 @@ def _compared(similarity: Floats, pairs: tuple[Array, Array], mean: float) -> st
     """Whether the ``mean`` cosine of ``pairs`` is "more" or "less" than it is with the vectors in
     each of ``ORDERS`` random orders; "" where it is neither.
     """
-    draws = np.random.default_rng(0)
-    orders = (draws.permutation(len(similarity)) for _ in range(ORDERS))
-    means = [mean_of_defined(similarity[order[pairs[0]], order[pairs[1]]]) for order in orders]
-    known = [each for each in means if each is not None]
+    known = _in_other_orders(similarity, pairs)
     margin = FLAT if known else np.inf
     if mean > max(known, default=0.0) + margin:
         return "more"
     return "less" if mean < min(known, default=0.0) - margin else ""
+
+
+def _in_other_orders(similarity: Floats, pairs: tuple[Array, Array]) -> list[float]:
+    """Mean cosine of ``pairs`` with the vectors in each of ``ORDERS`` random orders, where it is
+    defined.
+    """
+    draws = np.random.default_rng(0)
+    orders = (draws.permutation(len(similarity)) for _ in range(ORDERS))
+    means = [mean_of_defined(similarity[order[pairs[0]], order[pairs[1]]]) for order in orders]
+    return [each for each in means if each is not None]
 
 
 def draw_matrix(results: Results) -> Figure:
@@ -160,7 +174,7 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", WORDING, chance=Chance("mean", 1.0)),
+    answer=Headline("sides", WORDING, chance=Chance("mean", 1.0, shuffles=("sides_spread", 1))),
     forms=(RelativeTable,),
     compute=compute,
     figures=(

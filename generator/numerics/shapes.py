@@ -11,6 +11,7 @@ import numpy as np
 
 from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled, offsets_between
 
+ROUNDING = 1e-6  # A value this near a level is at it, in float32.
 FAR = 0.75  # Share of the longest distance from which on pairs count as far.
 
 
@@ -68,7 +69,7 @@ def falls_below(level: float, distances: Array, profile: Floats) -> float | None
 
     distances: (n,), in positions, ascending; profile: (n,)
     """
-    below = np.flatnonzero(profile < level)
+    below = np.flatnonzero(profile < level - ROUNDING)
     if not below.size:
         return None
     after = int(below[0])

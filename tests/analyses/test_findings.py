@@ -208,7 +208,7 @@ def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> N
     [text] = texts_of(
         single_positions.compute(with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8)))))
     )
-    assert text.startswith(f"Values of position vectors are {times} those of the word vectors")
+    assert text.startswith(f"Values of position vectors are {times} those of the vectors")
 
 
 @pytest.mark.parametrize(("form", "is_inside"), [(TURNING, True), (rows(NOISE[2:6, :8]), False)])

@@ -155,7 +155,9 @@ def test_grids_have_no_profile_spectrum_or_seams(module: Any) -> None:
     ],
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
-    (finding,) = similarity_by_distance.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
+    values = {"half_fall": distance, "rise": None, "mean": 0.2, "left_out": 0.0}
+    profile = np.array([1.0, 0.9, 0.4, 0.2])
+    (finding,) = similarity_by_distance.of_fall(values, profile, is_clear=False)
     assert text in finding.text
     assert finding.text.endswith(" The mean never rises with distance.")
     assert [spot.x for spot in finding.spots] == [distance]
@@ -170,3 +172,11 @@ def test_an_odd_row_changes_no_profile() -> None:
     close(odd.arrays["profile"][:199], plain.arrays["profile"][:199], 1e-12)
     assert values_of(odd)["invariance"] == pytest.approx(1.0)
     assert values_of(odd)["left_out"] == 1
+
+
+def test_a_first_rise_that_random_vectors_have_too_is_no_sentence() -> None:
+    random = np.random.default_rng(0).normal(size=(64, 64))
+    assert not similarity_by_distance.is_clear_rise(cosine_similarity(random), 3)
+    angles = np.arange(64)[:, None] * 2 * np.pi / 16
+    turning = np.hstack([np.cos(angles), np.sin(angles)]) + 0.01 * random[:, :2]
+    assert similarity_by_distance.is_clear_rise(cosine_similarity(turning), 9)

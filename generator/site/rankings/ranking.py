@@ -67,8 +67,8 @@ class Ranked:
 class Extreme:
     """The lowest or highest value of a metric, as text.
 
-    name: of the first encoding that has it; more: how many others have it too; chance: its chance
-        level, "" where it has none
+    name: of the first encoding that has it; chance: its chance level, "" where it has none; more:
+        how many others show both alike
     """
 
     value: str
@@ -199,9 +199,10 @@ def _highest(compared: Sequence[Ranked]) -> int:
 
 
 def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
-    equal = [other for other in among if other.share == entry.share]
-    name = equal[0].reading.label.title
-    return Extreme(entry.shown, name, len(equal) - 1, entry.chance)
+    in_place = [other for other in among if other.share == entry.share]
+    first = in_place[0]
+    same = [one for one in in_place if (one.shown, one.chance) == (first.shown, first.chance)]
+    return Extreme(first.shown, first.reading.label.title, len(same) - 1, first.chance)
 
 
 def _named(entry: Ranked, compared: Sequence[Ranked]) -> str:
