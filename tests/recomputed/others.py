@@ -52,10 +52,15 @@ def vectors_by_offset(encoding: Encoding) -> Metrics:
     norms = encoding.array("vectors_by_offset.norms")
     apart = np.abs(np.subtract.outer(offsets, offsets))
     opposite = np.add.outer(offsets, offsets) == 0
+    draws, of_orders = np.random.default_rng(0), []
+    for _ in range(199):
+        order = draws.permutation(len(cosines))
+        of_orders.append(np.nanmean(cosines[np.ix_(order, order)][opposite & (apart > 0)]))
     return {
         "adjacent": np.nanmean(cosines[apart == 1]),
         "mean": np.nanmean(cosines[apart > 0]),
         "sides": np.nanmean(cosines[opposite & (apart > 0)]),
+        "sides_spread": np.std(of_orders, ddof=1),
         "shortest": norms.min(),
         "longest": norms.max(),
     }

@@ -33,6 +33,7 @@ def position_probe(table: Table) -> Metrics:
         "exact": 100 * np.mean(missed == 0),
         "worst": worst.max(),
         "worst_at": int(worst.argmax()) if worst.max() > 0 else None,
+        "left_out": np.sum(~table.is_inlier[:POSITIONS]),
         "middle": np.abs(numbers - np.round(numbers.mean())).mean(),
         "probed": len(vectors),
     }

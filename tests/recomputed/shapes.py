@@ -29,11 +29,13 @@ def by_distance(lines: list[Array]) -> tuple[Array, Array]:
     return means, counts
 
 
-def first_below(profile: Array, level: float, start: int = 0) -> float | None:
-    """Distance beyond ``start`` at which a profile falls below a level."""
+def first_below(
+    profile: Array, level: float, start: int = 0, rounding: float = 1e-6
+) -> float | None:
+    """Distance beyond ``start`` at which a profile falls below a level by more than rounding."""
     known = [place for place in range(start, len(profile)) if not np.isnan(profile[place])]
     for before, after in pairwise(known):
-        if profile[after] < level:
+        if profile[after] < level - rounding:
             fall = (profile[before] - level) / (profile[before] - profile[after])
             return before + float(fall) * (after - before)
     return None
@@ -52,7 +54,8 @@ def half_distance(means: Array, counts: Array) -> float | None:
     top = int(np.nanargmax(means))
     if means[top] - level <= 1e-9 * np.nanmax(np.abs(means)):
         return None
-    return first_below(means, (means[top] + level) / 2, top)
+    fall = means[top] - level
+    return first_below(means, level + fall / 2, top, 1e-6 * fall)
 
 
 def monotonicity(lines: list[Array]) -> float:
