@@ -11,6 +11,7 @@ from dataclasses import replace
 from html import unescape
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ SPELT = "\\u001b[31m[red]:100:\\u000abegins a line"
 
 
 def shown(
-    layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, **options: object
+    layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, **options: Any
 ) -> str:
     """What a terminal prints; ``options`` as those of rich's Console."""
     terminal = Terminal(file=StringIO(), **{"width": 80, **options})
