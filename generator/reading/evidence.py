@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.family_formats import flat_text, translated
+from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
@@ -80,7 +80,9 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
     resolved = files.resolved
-    of_class = resolved.readable.program or resolved.default_of(encoding.part)
+    program = resolved.readable.program
+    is_other = bool(config.program) or program in OF_PROGRAMS.values()
+    of_class = program if is_other else resolved.default_of(encoding.part)
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
