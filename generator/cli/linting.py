@@ -69,7 +69,7 @@ EXAMPLES = """Examples:
 \b
   position-atlas lint HuggingFaceTB/SmolLM3-3B
   position-atlas lint ./my-model ./its-conversion --ignore two-places
-  position-atlas lint --level warning */config.json *.gguf
+  position-atlas lint --level warning */config.json exports/*
   position-atlas lint ./my-model --as mlx-lm
   position-atlas lint --config checkpoints.yml --sarif > lint.sarif
 """

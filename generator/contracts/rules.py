@@ -69,7 +69,7 @@ class LintFinding(Record):
     @property
     def is_question(self) -> bool:
         """Whether pages list what it says among what stays open."""
-        return self.rule in ("not-understood", "rejected-by-class")
+        return "question" in self.values
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from generator.contracts import Examined, Json, Rule
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """What each config class says."""
-    yield from (("rejected", {"sentence": sentence}) for sentence in examined.rejections)
+    yield from (("rejected", {"question": question}) for question in examined.rejections)
 
 
 RULE = Rule(
