@@ -83,8 +83,7 @@ class Outcome:
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
     lint: what the rules of ``lint`` found; limits: on the length of a text, the least first
-    taken: a sentence on what each program takes from its config.json, and whether tests hold it
-        against the program, where two differ
+    taken: sentences on what programs take from its config.json, where two differ
     use: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
@@ -110,7 +109,7 @@ class Outcome:
     unresolved: tuple[str, ...] = ()
     lint: tuple[LintFinding, ...] = ()
     limits: tuple[Limit, ...] = ()
-    taken: tuple[tuple[str, bool], ...] = ()
+    taken: tuple[str, ...] = ()
     use: tuple[UseResult, ...] = ()
     no_use: str = ""
     run: Run | None = None

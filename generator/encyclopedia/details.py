@@ -20,7 +20,7 @@ NOTHING: Mapping[str, Any] = {
 def of(model: KnownModel) -> Mapping[str, Any]:
     """origins: of each parameter of each rotation, by its key; temperature: of a factor by
     position; layers: keys that these follow from; lint: rule and sentence of each finding; taken:
-    what each program takes, as ``lint.sentences``, where two differ; without anything for a config
+    what programs take, as ``lint.sentences``, where two differ; without anything for a config
     that is newer than the file.
     """
     found = _shipped().get(model.id, {})

@@ -28,7 +28,7 @@ from generator.reading.find import Found, all_schemes
 from generator.reading.key_lines import lines_of_keys
 from generator.reading.plan import Task, opened
 from generator.reading.questions import assumed, understood_in_part, unknown_family, unread_keys
-from generator.reading.taken import all_readers, is_read, taken
+from generator.reading.taken import all_readers, is_read, taken, together
 
 LEVELS = ("error", "warning", "note", "fact")
 PATH = ("path", "key")  # Of a setting, among the values of a finding.
@@ -163,8 +163,7 @@ def linted(task: Task, reader: str = "") -> Linted:
 
 
 def taken_of(task: Task) -> tuple[str, ...]:
-    """A sentence on what each program takes from the config.json of a checkpoint, with one on its
-    code where no test runs that.
+    """What programs take from the config.json of a checkpoint, as ``sentences``.
 
     errors: RowError, also without such a file; NotReachedError
     """
@@ -173,20 +172,15 @@ def taken_of(task: Task) -> tuple[str, ...]:
     config = opened(task).config
     if not is_read(config):
         raise RowError(f"{config.where}: found no config.json, which these programs read")
-    not_run = _of_readers().wording("not_run")
-    every = sentences(config)
-    return tuple(text if is_run else f"{text} {not_run}" for text, is_run in every)
+    return sentences(config)
 
 
-def _of_readers() -> Rule:
-    return next(rule for rule in all_rules() if rule.key == READERS)
-
-
-def sentences(config: ModelConfig) -> tuple[tuple[str, bool], ...]:
-    """What each program takes from a config.json, and whether tests hold that against the program
-    itself.
+def sentences(config: ModelConfig) -> tuple[str, ...]:
+    """What programs take from a config.json, those together that take the same, and whose code no
+    test runs.
     """
     every = taken(config.settings, config.where)
-    rule = _of_readers()
-    said = ((one, *one.said(config.source)) for one in every)
-    return tuple((rule.wording(kind, **values), one.reader.is_run) for one, kind, values in said)
+    rule = next(rule for rule in all_rules() if rule.key == READERS)
+    read = [one.name for one in every if not one.reader.is_run]
+    said = [rule.wording(kind, **values) for kind, values in together(every, config.source)]
+    return (*said, rule.wording("not_run", readers=read))

@@ -62,16 +62,20 @@ class Taken:
         sizes = [size for size in self.windows if size and not (self.limit and size >= self.limit)]
         return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
-    def said(self, source: str) -> tuple[str, Json]:
-        """What it takes, as a kind of sentence of the rule ``readers`` and the values in it."""
+    def said(self, source: str, ours: "Taken") -> tuple[str, Json]:
+        """What it takes, as a kind of sentence of the rule ``readers`` and the values in it.
+
+        ours: what transformers 5 takes
+        """
         readers = {"readers": [self.name]}
         if self.refused:
             return "refused", {**readers, "reason": self.refused}
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
+        apart = None if self.turns_as(ours) else self.apart(ours)
         return "alone", {**readers, "source": source, "theirs": self.words, **layers,
-                         "limit": self.limit}  # fmt: skip
+                         "limit": self.limit, "apart": apart}  # fmt: skip
 
     def turns_as(self, other: "Taken") -> bool:
         """Whether its rotations are those of ``other``."""
@@ -194,6 +198,17 @@ def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:
             else:
                 group.append(one)
     return sorted(groups, key=len, reverse=True)
+
+
+def together(every: Sequence[Taken], source: str) -> list[tuple[str, Json]]:
+    """What each takes, as ``Taken.said``, once for all that take the same."""
+    ours, groups = ours_of(every), dict[str, tuple[str, Json]]()
+    for one in every:
+        kind, values = one.said(source, ours)
+        key = json.dumps([kind, {**values, "readers": None}], default=str)
+        _, same = groups.setdefault(key, (kind, {**values, "readers": []}))
+        same["readers"].append(one.name)
+    return sorted(groups.values(), key=lambda group: -len(group[1]["readers"]))
 
 
 def agreed(settings: Json, where: str) -> Json:
