@@ -125,9 +125,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric(
             "lap",
             "Positions per turn",
-            _counted(used) / path.turns if path and path.turns else None,
+            _counted(used) / path.turns if path and path.is_round else None,
             "positions",
-            NO_PATH,
+            "the positions do not run round a circle" if path else NO_PATH,
         ),
         Metric("left_out", "Outliers left out", form.extent - used.size),
     )
@@ -140,7 +140,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "left_out": left_out,
         "line": np.array(line),
     }
-    return Result(metrics, arrays, tuple(_findings(shares_within, path, onwards, used)))
+    return Result(
+        metrics, arrays, tuple(_findings(shares_within, path, onwards, used, left_out.size))
+    )
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -220,17 +222,19 @@ def rank_correlation(values: Floats) -> float:
 
 
 def _findings(
-    shares: Floats, path: Path | None, onwards: float | None, used: Array
+    shares: Floats, path: Path | None, onwards: float | None, used: Array, n_outliers: int
 ) -> Iterator[Finding]:
-    """shares: (n_components,), of the variance without outliers; used: (n_used,), int, positions"""
+    """shares: (n_components,), of the variance without outliers; used: (n_used,), int, positions;
+    n_outliers: others
+    """
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
     if path is None or used.size < FEWEST or not path.is_round:
         if dominates:
             yield Finding(WORDING("variance", share=three), ("within_3",), 0.8)
         return
-    rests_on = ("turns", "steady", "rate", "evenness", "lap")
-    winding = {"path": path, "lap": _counted(used) / path.turns}
+    rests_on = ("turns", "steady", "rate", "evenness", "lap", "left_out")
+    winding = {"path": path, "lap": _counted(used) / path.turns, "n_outliers": n_outliers}
     if onwards is not None and onwards >= ONWARDS:
         text = WORDING("helix", **winding, share=three, dominates=dominates)
         context = WORDING("moves_on_a_helix") if path.is_even and dominates else ""

@@ -33,7 +33,7 @@ class Decay(Form):
     at_zero_input: bool
     noun = "a decay of the state"
     acts_in = "state"
-    quantity = "share of the state that remains"
+    quantity = "mean share of the state that remains"
     grid = extent = make_reference = None
     is_symmetric = False
     depends_on_offset = True

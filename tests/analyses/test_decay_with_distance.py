@@ -278,7 +278,7 @@ def test_the_share_of_falling_steps_of_a_random_table(n: int, steps: int, chance
 def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads: str) -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])[chosen]
     form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
-    text = f"{heads} bias falls halfway to its far level within 4 positions (measured over"
+    text = f"{heads} bias falls halfway from its highest value to its far level within 4 positions"
     assert text in result_of(form).findings[0].text
 
 

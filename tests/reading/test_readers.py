@@ -167,17 +167,16 @@ def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order:
     assert every["transformers5"] == ("" if settings["model_type"] == "cohere" else "halves")
 
 
-def test_what_each_program_takes_is_a_sentence() -> None:
-    said = dict(sentences(ModelConfig(NEW, "own")))
-    assert list(said.values()) == [False, False, False, True, True, False]
-    texts = list(said)
-    assert texts[1].startswith("From config.json, mlx-lm 0.32.2 takes base 10,000, 16 of 16")
-    assert texts[4].startswith("From config.json, transformers 5 takes base 500,000, 16 of 16")
-    assert texts[4].endswith("; it gives no layer a window, and its limit is 64 positions.")
-    unknown = dict(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
-    assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in " ".join(
-        unknown
+def test_programs_that_take_the_same_share_a_sentence() -> None:
+    first, other, read = sentences(ModelConfig(NEW, "own"))
+    assert "transformers 5 and vLLM 0036026e take base 500,000, 16 of 16" in first
+    assert first.endswith("; they give no layer a window, and their limit is 64 positions.")
+    assert (
+        "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other
     )
+    assert read.startswith("The code of llama.cpp's converter")
+    unknown = " ".join(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
+    assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in unknown
 
 
 @pytest.mark.parametrize("value", ["yarn", ["yarn"], 4, {"factor": "four"}, {"type": 3}])

@@ -164,9 +164,11 @@ def _path(table: Table, places: Array) -> Metrics:
     angles = np.angle(plane[1:] / plane[:-1])[np.diff(numbers) == 1]
     onwards = angles * np.sign(angles.sum())
     means = [float(stretch.mean()) for stretch in np.array_split(onwards, 8)]
+    unevenness = np.abs(plane).std() / np.abs(plane).mean()
+    is_round = onwards.sum() >= 2 * np.pi and np.mean(onwards > 0) >= 0.95 and unevenness <= 0.4
     return {
         "turns": onwards.sum() / (2 * np.pi),
-        "lap": 2 * np.pi * len(onwards) / onwards.sum(),
+        "lap": 2 * np.pi * len(onwards) / onwards.sum() if is_round else None,
         "steady": 100 * np.mean(onwards > 0),
         "rate": max(means) / min(means) if min(means) > 0 else None,
         "evenness": np.abs(plane).std() / np.abs(plane).mean(),

@@ -119,7 +119,7 @@ def test_a_value_with_a_chance_level_is_compared_beside_it() -> None:
         outcomes[0].readings[0]
     )
     assert first.finding.text == (
-        "Its size is 4 m, 5% of what chance gives (80); the median of 4 models with"
+        "Its size is 4 m, 5% of what chance gives (80 m); the median of 4 models with"
         f" {LEARNED.plural} for text here is 50%."
     )
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from math import log
 from statistics import fmean, median
 
+from generator import encodings
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -221,7 +222,7 @@ class Peers:
             return ""
         return WORDING(
             "extreme",
-            says=headline.says(in_unit(_shown(placed.value), metric.unit)),
+            says=headline.says(in_unit(_shown(placed.value), metric.unit), _quantity(reading)),
             placed=placed,
             chance=headline.chance,
             total=len(values),
@@ -362,6 +363,12 @@ def alike(values: Sequence[float | None]) -> bool:
     """Whether numbers are as good as equal; those of None are left out."""
     given = [value for value in values if value is not None]
     return not given or max(given) - min(given) <= SAME * max(map(abs, given))
+
+
+def _quantity(reading: Reading) -> str:
+    """What the kernel of its form is, without a unit."""
+    quantity: str = getattr(encodings, reading.encoding.form).quantity
+    return quantity.partition(",")[0]
 
 
 def _key(reading: Reading, analysis: str, metric: Metric) -> Key:
