@@ -16,8 +16,9 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import ScalarNode
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder, beginning, expanded
+from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES, beginning, expanded
 from generator.checkpoints.list_row import (
     ON_HUB,
     RESERVED,

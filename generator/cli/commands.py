@@ -30,7 +30,7 @@ from generator.errors import BOUNDS, AtlasError, RefusedError
 with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_edit, list_file, list_row
-    from generator.checkpoints.files import folder
+    from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
@@ -152,7 +152,7 @@ def add(
     """
     listed = list_file.load(config_file, plan.all_sources())
     if named.is_path(name):
-        own_runs.append(out, config_file, listed, folder.expanded(name))
+        own_runs.append(out, config_file, listed, named_paths.expanded(name))
         return
     checkpoint = named.checkpoint_at(name)
     if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
@@ -303,7 +303,7 @@ def schema(
     file: Annotated[Path, typer.Argument(help="File to write.")] = Path(starter.SCHEMA),
 ) -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    with open(file, "w", encoding="utf-8", opener=folder.unwaited) as stream:
+    with open(file, "w", encoding="utf-8", opener=named_paths.unwaited) as stream:
         stream.write(list_row.schema(plan.all_sources()))
 
 

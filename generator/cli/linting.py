@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 with deferred():
     from generator import text
     from generator.checkpoints import list_file
-    from generator.checkpoints.files import folder, other_configs, weights
+    from generator.checkpoints.files import named_paths, other_configs, weights
     from generator.pipeline import linted, local_pool
     from generator.reading import json_patch, named, plan
     from generator.reading import lint as linter
@@ -183,12 +183,12 @@ def _checkpoint(source: str, stack: ExitStack) -> "Checkpoint":
     around, _, name = source.rpartition("/")
     if name == weights.CONFIG or name in other_configs.READERS:
         return named.checkpoint_at(around or ".")
-    path = folder.expanded(source)
+    path = named_paths.expanded(source)
     is_alone = path.suffix == ".json" and not source.endswith(weights.suffixes())
     if source != STDIN and not (is_alone and path.is_file()):
         return named.checkpoint_at(source)
-    most = folder.MOST_TEXT_BYTES + 1
-    settings = sys.stdin.buffer.read(most) if source == STDIN else folder.beginning(path)
+    most = named_paths.MOST_TEXT_BYTES + 1
+    settings = sys.stdin.buffer.read(most) if source == STDIN else named_paths.beginning(path)
     alone = Path(stack.enter_context(TemporaryDirectory()))
     (alone / weights.CONFIG).write_bytes(settings)
     return replace(named.checkpoint_at(alone), id=source)

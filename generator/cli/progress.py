@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from generator.checkpoints.files.folder import unwaited
+from generator.checkpoints.files.named_paths import unwaited
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
 from generator.pipeline.jobs import Event, JobStage, Models

@@ -16,7 +16,7 @@ from generator.errors import AtlasError, NotReachedError, RefusedError
 
 with deferred():
     from generator import text
-    from generator.checkpoints.files import folder
+    from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import client
     from generator.encyclopedia import check_expected, known_models, refreshed
     from generator.encyclopedia import expected as expected_values
@@ -86,7 +86,7 @@ def expected(
 def _numbers(file: Path) -> dict[str, Any]:
     """Of an engine. errors: RefusedError"""
     try:
-        numbers = json.loads(folder.beginning(file).decode())
+        numbers = json.loads(named_paths.beginning(file).decode())
     except (ValueError, RecursionError) as error:
         raise RefusedError(f"{file}: {error}; expected JSON") from None
     if not isinstance(numbers, dict):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from generator.checkpoints.files import weights
-from generator.checkpoints.files.folder import expanded
+from generator.checkpoints.files.named_paths import expanded
 from generator.checkpoints.hub import revisions
 from generator.contracts import Checkpoint
 from generator.errors import AtlasError, RefusedError, RowError

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
+from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.position_tables import stored_tables
 from generator.encodings import sinusoid

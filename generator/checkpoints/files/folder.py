@@ -1,14 +1,13 @@
 """A folder on this disk as the storage of a checkpoint; symbolic links out of it are refused."""
 
 import os
-from contextlib import suppress
 from glob import has_magic
 from pathlib import Path
 
+from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES
 from generator.contracts.file_formats import file_label
 from generator.errors import RowError
 
-MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
 # Of a file that stands for another in a clone without Git LFS (its specification, “The Pointer”).
 POINTER, MOST_POINTER_BYTES = b"version https://git-lfs.github.com/spec/v1", 1024
 
@@ -91,28 +90,3 @@ class Folder:
                 " pull` fetches"
             )
         return path
-
-
-def expanded(path: str) -> Path:
-    """A path with a leading ~ or ~user expanded; unchanged without such a home."""
-    with suppress(RuntimeError):
-        return Path(path).expanduser()
-    return Path(path)
-
-
-def beginning(path: Path, most: int = MOST_TEXT_BYTES) -> bytes:
-    """All of a file that a user names, or ``most`` bytes and one more. errors: OSError"""
-    with open(path, "rb", opener=unwaited) as stream:
-        return stream.read(most + 1)
-
-
-def unwaited(path: str, flags: int) -> int:
-    """Opens a file for ``open``: a pipe that no other program has opened is not waited for.
-
-    errors: OSError
-    """
-    at_once = getattr(os, "O_NONBLOCK", 0)  # Windows has no such pipes.
-    number = os.open(path, flags | at_once, 0o666)
-    if at_once:
-        os.set_blocking(number, True)
-    return number

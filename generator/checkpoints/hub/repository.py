@@ -12,7 +12,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES
+from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES
 from generator.checkpoints.hub import client
 from generator.checkpoints.hub.revisions import Listing, blob_cache, downloaded
 from generator.errors import NotReachedError, RowError
