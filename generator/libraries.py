@@ -72,12 +72,12 @@ def _import_bare(name: str) -> None:
         raise ModuleNotFoundError(name=name)
     package, load = module_from_spec(spec), spec.loader.exec_module
 
-    def asked(attribute: str) -> Any:
+    def loaded(attribute: str) -> Any:
         vars(package).pop("__getattr__", None)
         load(package)
         return getattr(sys.modules[name], attribute)
 
-    vars(package).update(__version__=version("transformers"), __getattr__=asked)
+    vars(package).update(__version__=version("transformers"), __getattr__=loaded)
     sys.modules[name] = package
 
 

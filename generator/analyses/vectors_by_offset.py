@@ -1,6 +1,6 @@
 """Vectors of a relative table by offset: cosine similarity and norms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -89,7 +89,7 @@ def compute(subject: Subject[RelativeTable]) -> Result:
             "norms": norms,
             "to_zero": form.similarity[middle],
         },
-        findings=tuple(_findings(form.similarity, near, across, float(pairs.mean()))),
+        findings=tuple(_findings(form.similarity, near, sides, orders, float(pairs.mean()))),
     )
 
 
@@ -104,30 +104,36 @@ def opposite(offsets: Array) -> tuple[Array, Array]:
 
 
 def _findings(
-    similarity: Floats, near: tuple[Array, Array], across: tuple[Array, Array], mean: float
+    similarity: Floats,
+    near: tuple[Array, Array],
+    sides: float | None,
+    orders: Sequence[float],
+    mean: float,
 ) -> Iterator[Finding]:
-    """near, across: places (n_pairs,) of adjacent and of opposite offsets"""
-    adjacent, sides = (mean_of_defined(similarity[pairs]) for pairs in (near, across))
-    if adjacent is not None and (than := _compared(similarity, near, adjacent)):
+    """near: places (n_pairs,) of adjacent offsets; sides: mean cosine of opposite ones; orders: the
+    same in random orders
+    """
+    adjacent = mean_of_defined(similarity[near])
+    others = _in_other_orders(similarity, near)
+    if adjacent is not None and (than := _compared(adjacent, others)):
         text = WORDING("neighbours", adjacent=adjacent, mean=mean, than=than)
         yield Finding(text, ("adjacent", "mean"), 0.4)
     if sides is not None and sides > 1.0 - ALIKE:
         yield Finding(WORDING("same_sides", sides=sides), ("sides",), 0.5)
-    elif sides is not None and (than := _compared(similarity, across, sides)):
+    elif sides is not None and (than := _compared(sides, orders)):
         yield Finding(
             WORDING("opposites", sides=sides, mean=mean, than=than), ("sides", "mean"), 0.5
         )
 
 
-def _compared(similarity: Floats, pairs: tuple[Array, Array], mean: float) -> str:
-    """Whether the ``mean`` cosine of ``pairs`` is "more" or "less" than it is with the vectors in
-    each of ``ORDERS`` random orders; "" where it is neither.
+def _compared(mean: float, orders: Sequence[float]) -> str:
+    """Whether a mean cosine is "more" or "less" than in each of some random orders; "" where it is
+    neither.
     """
-    known = _in_other_orders(similarity, pairs)
-    margin = FLAT if known else np.inf
-    if mean > max(known, default=0.0) + margin:
+    margin = FLAT if orders else np.inf
+    if mean > max(orders, default=0.0) + margin:
         return "more"
-    return "less" if mean < min(known, default=0.0) - margin else ""
+    return "less" if mean < min(orders, default=0.0) - margin else ""
 
 
 def _in_other_orders(similarity: Floats, pairs: tuple[Array, Array]) -> list[float]:

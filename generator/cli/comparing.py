@@ -149,7 +149,7 @@ def _mend(every: "Mapping[str, tuple[Sequence[plan.Task], Mend]]") -> NoReturn:
         is_file = place.endswith(mend.file)
         file = place if is_file else f"{place}/{mend.file}" if is_path else mend.file
         for key, value in mend.metadata:
-            typer.echo(f"{SET_METADATA} {shlex.quote(file)} {key} {value}")
+            out.print(f"{SET_METADATA} {shlex.quote(file)} {shlex.quote(key)} {value}")
         if mend.patch or not (mend.metadata or mend.sentences):
             patches[part] = list(mend.patch)
         for sentence in mend.sentences:

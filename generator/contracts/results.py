@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REMARK = 0.25  # Weight of a finding below which it is a remark.
 BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
 LEAST = 0.05  # of the chance level, where that has no standard error
-OF_ANY_FORM = "similarity of two positions"
+STANDINGS = Wording("wording/standings.jinja")
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
@@ -336,9 +336,9 @@ class Headline:
         """
         return self.wording(f"{self.metric}_sentence")
 
-    def says(self, amount: str, what: str = OF_ANY_FORM) -> str:
-        """The sentence with a value, or with the ends of a range; what: has it, of one form"""
-        said = self.sentence.format(amount, what=what)
+    def says(self, amount: str, what: str = "") -> str:
+        """The sentence with a value, or with the ends of a range; what: has it, "" for any form"""
+        said = self.sentence.format(amount, what=what or STANDINGS("of_any_form"))
         return said[:1].upper() + said[1:]
 
 

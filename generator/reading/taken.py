@@ -62,7 +62,7 @@ class Taken:
         sizes = [size for size in self.windows if size and not (self.limit and size >= self.limit)]
         return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
-    def said(self, source: str, ours: "Taken") -> tuple[str, Json]:
+    def sentence(self, source: str, ours: "Taken") -> tuple[str, Json]:
         """What it takes, as a kind of sentence of the rule ``readers`` and the values in it.
 
         ours: what transformers 5 takes
@@ -201,10 +201,10 @@ def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:
 
 
 def together(every: Sequence[Taken], source: str) -> list[tuple[str, Json]]:
-    """What each takes, as ``Taken.said``, once for all that take the same."""
+    """What each takes, as ``Taken.sentence``, once for all that take the same."""
     ours, groups = ours_of(every), dict[str, tuple[str, Json]]()
     for one in every:
-        kind, values = one.said(source, ours)
+        kind, values = one.sentence(source, ours)
         key = json.dumps([kind, {**values, "readers": None}], default=str)
         _, same = groups.setdefault(key, (kind, {**values, "readers": []}))
         same["readers"].append(one.name)

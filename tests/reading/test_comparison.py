@@ -25,17 +25,8 @@ from generator.reading.find import look
 from generator.reading.sides import Side, comparable
 from generator.site.pictures.badges import not_compared
 from tests.gguf_files import write
+from tests.reading.small_models import GGUF, LLAMA, YARN, Settings
 
-Settings = dict[str, Any]
-LLAMA: Settings = {
-    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
-    "vocab_size": 100, "max_position_embeddings": 256, "rope_theta": 1e6,
-}  # fmt: skip
-GGUF: Settings = {
-    "block_count": 4, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
-    "rope.freq_base": 1e6, "vocab_size": 100,
-}  # fmt: skip
-YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 LONG: Settings = {
     "rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [4.0] * 7 + [8.0],
     "original_max_position_embeddings": 64,

@@ -19,20 +19,11 @@ from generator.reading.comparison import compared
 from generator.reading.mends import mend_of
 from generator.reading.sides import Side, comparable
 from tests import gguf_files
+from tests.reading.small_models import GGUF, LLAMA, YARN, Settings
 from tests.support import save_folder
 
-Settings = dict[str, Any]
-LLAMA: Settings = {
-    "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
-    "vocab_size": 100, "max_position_embeddings": 256, "rope_theta": 1e6,
-}  # fmt: skip
 NO_BASE = {name: LLAMA[name] for name in LLAMA if name != "rope_theta"}
 V5: Settings = {**NO_BASE, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}
-GGUF: Settings = {
-    "block_count": 4, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,
-    "rope.freq_base": 1e6, "vocab_size": 100,
-}  # fmt: skip
-YARN: Settings = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 OF_YARN: Settings = {
     "rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
     "rope.scaling.original_context_length": 64,

@@ -174,7 +174,7 @@ def test_programs_that_take_the_same_share_a_sentence() -> None:
     assert (
         "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other
     )
-    assert read.startswith("The code of llama.cpp's converter")
+    assert read.startswith("What llama.cpp's converter")
     unknown = " ".join(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
     assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in unknown
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model import keys
@@ -39,7 +38,6 @@ IRRELEVANT = frozenset(
      "_experts_implementation_internal", "use_kernels", "kernel_config", "fusion_config",
      "distributed_config", "problem_type", "transformers_version"}
 )  # fmt: skip
-BESIDE_PATCHES = re.compile(r"num_patches \+ (\d+)")
 # Names of the base in code that is not in transformers: GPT-NeoX and nomic-ai's contrastors
 # (rotary_emb_base), InternLM and phi (rotary_embedding_base), TensorRT-LLM (rotary_base), Apple's
 # OpenELM (rope_freq_constant).
@@ -291,29 +289,6 @@ def arguments(model_type: str) -> frozenset[str]:
     if not is_known(model_type):
         return frozenset()
     return frozenset(ARGUMENT.findall(inspect.getsource(config_classes()[model_type])))
-
-
-@cache
-def rows_beside_patches(model_type: str) -> int | None:
-    """Rows that the code of a family adds to the number of patches in its tables, by its source;
-    None where that has no such sum, or several.
-    """
-    if not is_known(model_type):
-        return None
-    found = {int(count) for count in BESIDE_PATCHES.findall(_code(model_type))}
-    return found.pop() if len(found) == 1 else None
-
-
-@cache
-def is_in_code(name: str, model_type: str) -> bool:
-    """Whether the code of a family in transformers has a name; True for other families."""
-    return not is_known(model_type) or name in _code(model_type)
-
-
-def _code(model_type: str) -> str:
-    """That of the models of a family that transformers has."""
-    folder = Path(inspect.getfile(config_classes()[model_type])).parent
-    return "".join(path.read_text(encoding="utf-8") for path in folder.glob("modeling_*.py"))
 
 
 @cache

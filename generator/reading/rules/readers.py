@@ -21,7 +21,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     is_one = bool(examined.reader)
     for one in asked if is_one or (ours.is_known and ours.rotations) else ():
         if is_one or (one.refused and one.reader.key != OURS):
-            yield one.said(config.source, ours)
+            yield one.sentence(config.source, ours)
     if ours.is_known and not ours.refused and ours.rotations:
         kind = "otherwise" if _is_stated(config.settings) else "by_default"
         others = [group for group in by_rotation(asked) if not group[0].turns_as(ours)]

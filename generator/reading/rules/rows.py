@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from generator.checkpoints.model.family_code import rows_beside_patches
 from generator.checkpoints.model.patch_grid import config_grids, counts_patches
-from generator.checkpoints.model.resolved import rows_beside_patches
 from generator.checkpoints.model.tokenizer_length import tokenizer_length
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable

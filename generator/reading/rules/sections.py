@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from generator.checkpoints.model.families import SECTIONS_OF_CODE
-from generator.checkpoints.model.resolved import is_in_code
+from generator.checkpoints.model.family_code import is_in_code
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.contracts.model_config import ROPE
 from generator.encodings import Rotation

@@ -9,13 +9,13 @@ from typing import Any
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import SECTIONS_OF_CODE, attends_without_encoding
-from generator.checkpoints.model.resolved import OTHER_BASES, defaults
-from generator.checkpoints.model.rotation_code import (
+from generator.checkpoints.model.family_code import (
     SHARE,
     SIZE,
     takes_size,
     unscaled_share,
 )
+from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
 from generator.contracts.model_config import ROPE, ROTATED_PART, positive

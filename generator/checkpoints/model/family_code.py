@@ -1,5 +1,5 @@
-"""What the code of a family in transformers takes from the settings of its rotation, by its source,
-which is read without being imported.
+"""What the code of a family in transformers does, by its source, which is read without being
+imported.
 """
 
 import inspect
@@ -18,6 +18,7 @@ SHARE, SIZE = "partial_rotary_factor", "rotary_dim"
 UNSCALED = re.compile(
     r"(?ms)^    def compute_default_rope_parameters\(.*?(?=^    (?:def|@)|^\S|\Z)"
 )
+BESIDE_PATCHES = re.compile(r"num_patches \+ (\d+)")
 LEFT_OUT = re.compile(rf'\.get\("{SHARE}", ([\d.]+)\)')  # The share where none is given.
 
 
@@ -40,12 +41,29 @@ def takes_size(config: ModelConfig) -> bool:
 
 
 def _code(config: ModelConfig) -> str:
-    return "" if config.program or not is_known(config.family) else _of_family(config.family)
+    return "" if config.program else _source(config.family)
 
 
 @cache
-def _of_family(family: str) -> str:
+def rows_beside_patches(family: str) -> int | None:
+    """Rows that it adds to the number of patches in its tables; None where it has no such sum, or
+    several.
+    """
+    found = {int(count) for count in BESIDE_PATCHES.findall(_source(family))}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_in_code(name: str, family: str) -> bool:
+    """Whether it has a name; True where it is not known."""
+    source = _source(family)
+    return not source or name in source
+
+
+@cache
+def _source(family: str) -> str:
     """The source of its models, which may be those of another family; "" without any."""
+    if not is_known(family):
+        return ""
     names = light_transformers("models.auto.modeling_auto").MODEL_MAPPING_NAMES
     own = names.get(family)
     alike = [family, *(other for other, name in names.items() if own is not None and name == own)]
