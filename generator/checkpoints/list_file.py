@@ -20,18 +20,23 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES, beginning, expanded
 from generator.checkpoints.list_row import (
+    ANALYSES,
     ON_HUB,
+    PAGES,
     RESERVED,
+    ROWS,
     USE,
     FilePlace,
     Options,
     place_of_key,
     problems,
+    problems_of_head,
     row_model,
 )
 from generator.checkpoints.series import ANY
 from generator.contracts import Checkpoint, Source, UseOptions
 from generator.contracts.checkpoints import FIRST_LAYER, LONGEST_TEXT, Scope
+from generator.contracts.list_settings import Choice, ListSettings
 from generator.errors import RefusedError, RowError
 from generator.text import slugify
 
@@ -93,7 +98,8 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
     errors: RefusedError with all problems, one a line, as file:line:column: row: actual value;
         expected value
     """
-    rows = read_rows(path)
+    document = _document(path)
+    rows, settings = document[ROWS], _settings(document)
     model = row_model(sources)
     bare = next(source.key for source in sources if not source.is_path)
     messages: list[str] = []
@@ -105,7 +111,7 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         row_problems = list(problems(mapping, model, sources, place, where))
         if not row_problems:
             try:
-                entries.append((place, _checkpoint(mapping, path, sources)))
+                entries.append((place, _checkpoint(mapping, path, sources, settings.analyses)))
             except (RowError, OSError) as error:  # Of a file that it names.
                 row_problems.append(f"{place}: {where}: {error}")
         messages += row_problems
@@ -155,8 +161,24 @@ def _is_there(place: Path) -> bool:
     return any(True for _ in Path(*place.parts[:first]).glob(pattern))
 
 
+def read_settings(path: Path) -> ListSettings:
+    """What the list at ``path`` says of the whole atlas. errors: RefusedError"""
+    return _settings(_document(path))
+
+
+def _settings(head: CommentedMap) -> ListSettings:
+    given = {key: _plain(value) for key, value in head.items() if key != ROWS}
+    given |= {key: _choice(head[key]) for key in (ANALYSES, PAGES) if key in head}
+    return ListSettings(**given)
+
+
 def read_rows(path: Path) -> CommentedSeq:
     """The rows of the list at ``path``, with their places in the file. errors: RefusedError"""
+    return _document(path)[ROWS]
+
+
+def _document(path: Path) -> CommentedMap:
+    """The list at ``path``, whose keys are valid but for those of its rows. errors: RefusedError"""
     text, top = read_text(path), FilePlace(str(path), 1, 1)
     try:
         yaml = YAML(typ="rt")
@@ -168,22 +190,25 @@ def read_rows(path: Path) -> CommentedSeq:
         reason = str(error)
         if not isinstance(error, _UnsupportedYamlError):
             problem = " ".join(str(getattr(error, "problem", error)).split())[:200]
-            reason = f"not YAML: {problem}; expected a list under 'checkpoints'"
+            reason = f"not YAML: {problem}; expected a list under '{ROWS}'"
         raise RefusedError(f"{place}: {reason}") from None
     if not isinstance(document, CommentedMap):
-        raise RefusedError(f"{top}: found {document!r:.60}; expected one key, 'checkpoints'")
-    if list(document) != ["checkpoints"]:
-        place = next(
-            (place_of_key(document, str(key), top) for key in document if key != "checkpoints"), top
+        raise RefusedError(f"{top}: found {document!r:.60}; expected the key '{ROWS}'")
+    head = CommentedMap({key: value for key, value in document.items() if key != ROWS})
+    head._yaml_line_col = document.lc  # noqa: SLF001 (the only place of its keys' lines)
+    messages = list(problems_of_head(head, top))
+    if not messages and [*document][-1:] != [ROWS]:
+        place = place_of_key(document, ROWS, top)
+        messages.append(f"{place}: found {[*document]}; expected '{ROWS}' as the last key")
+    rows = document.get(ROWS)
+    if not messages and not (isinstance(rows, CommentedSeq) and rows):
+        place = place_of_key(document, ROWS, top)
+        messages.append(
+            f"{place}: {ROWS}: found {rows!r:.60}; expected a list of at least one checkpoint"
         )
-        raise RefusedError(f"{place}: found {list(document)}; expected one key, 'checkpoints'")
-    rows = document["checkpoints"]
-    if not isinstance(rows, CommentedSeq) or not rows:
-        place = place_of_key(document, "checkpoints", top)
-        raise RefusedError(
-            f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint"
-        )
-    return rows
+    if messages:
+        raise RefusedError(*messages)
+    return document
 
 
 def read_text(path: Path) -> str:
@@ -233,8 +258,10 @@ def _plain(value: Any) -> Any:
             return value
 
 
-def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
-    """The checkpoint of a row.
+def _checkpoint(
+    row: CommentedMap, path: Path, sources: Sequence[Source], chosen: Choice
+) -> Checkpoint:
+    """The checkpoint of a row. chosen: analyses of the whole list
 
     errors: RowError, OSError for a file that it names
     """
@@ -252,6 +279,8 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
         options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
     if USE in options:
         options[USE] = _use(row[USE], path)
+    choices = (chosen, _choice(options.pop(ANALYSES, {})))
+    options[ANALYSES] = tuple(choice for choice in choices if choice != Choice())
     title = str(row.get("title") or name)
     slug = slug_of(title, name)
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
@@ -262,6 +291,10 @@ def slug_of(title: str, name: str) -> str:
     """The name in addresses of the row of ``name``."""
     slug = slugify(title) or slugify(name) or "checkpoint"
     return f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
+
+
+def _choice(value: Mapping[str, Any]) -> Choice:
+    return Choice(**{str(key): _plain(item) for key, item in value.items()})
 
 
 def _use(value: Any, path: Path) -> UseOptions | None:

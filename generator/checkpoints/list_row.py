@@ -23,7 +23,8 @@ RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-USE = "use"
+USE, ANALYSES, PAGES = "use", "analyses", "pages"
+ROWS = "checkpoints"  # The key of all rows.
 OF = "of"  # The key of the published model that a row is of.
 ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
 NOT_AN_ID = "a Hub id, 'owner/name'"
@@ -60,6 +61,59 @@ class UseRow(BaseModel):
             f" {MOST_PARAMETERS:,}, or what fits on a GPU."
         ),
         examples=[8_000_000_000],
+    )
+
+
+class ChoiceRow(BaseModel):
+    """The keys of ``analyses``, and of ``pages`` of a list."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    include: list[str] = Field([], description="Those alone.", min_length=1)
+    exclude: list[str] = Field([], description="All but those.", min_length=1)
+
+
+class Head(BaseModel):
+    """The keys of a list beside its checkpoints."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: str = Field(
+        "",
+        max_length=120,
+        description="Name of the atlas; a list with one, or with fewer than ten entries, has a"
+        " front page of its own entries.",
+        examples=["Encodings of our models"],
+    )
+    description: str = Field(
+        "",
+        max_length=300,
+        description="First sentence of the front page.",
+        examples=["How the models that we train encode position, week by week."],
+    )
+    models: Literal["all", "listed", "none"] = Field(
+        "all",
+        description=(
+            "Published models with pages of their own: all that the program knows, those that an"
+            " entry names by hub, of or copy_of, or none."
+        ),
+        examples=["listed"],
+    )
+    analyses: ChoiceRow = Field(
+        default_factory=ChoiceRow,
+        description=(
+            "Analyses to make, and measures of use, by their keys, which are the last parts of the"
+            " addresses of their pages."
+        ),
+        examples=[{"exclude": ["order_probe", "position_probe"]}],
+    )
+    pages: ChoiceRow = Field(
+        default_factory=ChoiceRow,
+        description=(
+            "Kinds of pages to make, by their keys. A link to a page that is not made becomes its"
+            " words."
+        ),
+        examples=[{"exclude": ["lesson", "notebooks"]}],
     )
 
 
@@ -150,6 +204,11 @@ class Options(BaseModel):
         ),
         examples=[True, "first_layer"],
     )
+    analyses: ChoiceRow = Field(
+        default_factory=ChoiceRow,
+        description="Analyses to make of it, and measures of use, by their keys.",
+        examples=[{"exclude": ["order_probe"]}],
+    )
     base: bool = Field(
         False,
         description="For an adapter such as LoRA, read the model that it adapts.",
@@ -189,6 +248,20 @@ class Options(BaseModel):
     )
 
 
+# Keys whose value is a mapping: its model, and where its keys begin in the place of a problem.
+INNER: Mapping[str, tuple[type[BaseModel], int]] = {
+    USE: (UseRow, 2),
+    ANALYSES: (ChoiceRow, 1),
+    PAGES: (ChoiceRow, 1),
+}
+KEYS = "include or exclude, each a list of keys"
+EXPECTED_INNER = {
+    USE: f"true, {FIRST_LAYER}, or a mapping of its options",
+    ANALYSES: KEYS,
+    PAGES: KEYS,
+}
+
+
 @dataclass(frozen=True)
 class FilePlace:
     """A line and column of the list, from 1."""
@@ -217,19 +290,23 @@ def schema(sources: Sequence[Source]) -> str:
     """The JSON Schema of checkpoints.yml, for editors."""
     row = row_model(sources).model_json_schema()
     row["oneOf"] = [{"required": [source.key]} for source in sources]
+    head = Head.model_json_schema()
+    inner = {**row.pop("$defs"), **head.pop("$defs")}
     whole = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Checkpoints of a Position Atlas",
         "type": "object",
-        "required": ["checkpoints"],
+        "required": [ROWS],
         "additionalProperties": False,
         "properties": {
-            "checkpoints": {
+            **head.pop("properties"),
+            ROWS: {
                 "type": "array",
                 "minItems": 1,
                 "items": {"anyOf": [{"type": "string"}, row]},
-            }
+            },
         },
+        "$defs": inner,
     }
     return json.dumps(whole, indent=2) + "\n"
 
@@ -264,6 +341,19 @@ def problems(
             f"{place_of_key(row, key, place)}: {where}.{key}: {problem}"
             for key, problem in _of_series(row, sources)
         )
+
+
+def problems_of_head(head: CommentedMap, place: FilePlace) -> Iterator[str]:
+    """As ``problems``, of the keys of a list beside its checkpoints."""
+    invalid = _invalid(head, Head)
+    yield from dict.fromkeys(_message(problem, head, Head, place, "") for problem in invalid)
+    for key in ("title", "description"):
+        value = head.get(key)
+        if isinstance(value, str) and FORBIDDEN.search(value):
+            yield (
+                f"{place_of_key(head, key, place)}: {key}: found {value!r:.80}; expected text without"
+                " control or direction marks"
+            )
 
 
 def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FilePlace:
@@ -302,23 +392,24 @@ def _message(
 ) -> str:
     # A key that is no string has no location.
     key = str(problem["loc"][0] if problem["loc"] else problem["input"])
-    is_inner = key == USE and bool(problem["loc"])
-    inner = ".".join(map(str, problem["loc"][2:])) if is_inner else ""
-    at = f"{place_of_key(row, key, place)}: {where}"
+    inner_model, n_outer = INNER.get(key, (None, 0))
+    is_inner = inner_model is not None and bool(problem["loc"])
+    inner = ".".join(map(str, problem["loc"][n_outer:])) if is_inner else ""
+    at, name = place_of_key(row, key, place), ".".join(filter(None, (where, key)))
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
-        if is_inner:
-            return f"{at}.{key}: {_unknown(inner, UseRow)}"
-        return f"{at}: {_unknown(key, model)}"
+        if inner_model and inner:
+            return f"{at}: {name}: {_unknown(inner, inner_model)}"
+        return f"{at}: {where and f'{where}: '}{_unknown(key, model)}"
     expected = SHOULD.sub("", problem["msg"])
     if is_inner and not inner:
-        expected = f"true, {FIRST_LAYER}, or a mapping of its options"
-    name = ".".join(filter(None, (key, inner)))
-    return f"{at}.{name}: found {problem['input']!r:.60}; expected {expected}"
+        expected = EXPECTED_INNER[key]
+    name = ".".join(filter(None, (name, inner)))
+    return f"{at}: {name}: found {problem['input']!r:.60}; expected {expected}"
 
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
     """That ``key`` is none of ``model``, and which are."""
-    keys = list(model.model_fields)
+    keys = [*model.model_fields, *((ROWS,) if model is Head else ())]
     close = get_close_matches(key, keys, n=1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     return f"found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"

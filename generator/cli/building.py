@@ -19,7 +19,7 @@ with deferred():
     from generator.checkpoints import list_file
     from generator.cli import command_records, progress
     from generator.pipeline import build as builds
-    from generator.pipeline import copies, dask_pool, executor, publication, versions
+    from generator.pipeline import chosen_keys, copies, dask_pool, executor, publication, versions
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
@@ -116,6 +116,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             address = dask_pool.scheduler(cluster)
             remote = partial(dask_pool.cluster, address=address, code=versions.code())
         checkpoints = list_file.load(config_file, plan.all_sources())
+        settings = list_file.read_settings(config_file)
+        chosen_keys.check(config_file, settings, checkpoints)
         with (
             write.owned(output) as folder,
             progress.reporting(
@@ -138,6 +140,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 allow_shrink,
                 chosen,
                 copies.pairs(tasks, offline),
+                settings,
             )
             former = former_site.built(output)
             counts = builds.build(spec, executors, reporter.report)

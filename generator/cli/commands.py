@@ -33,7 +33,7 @@ with deferred():
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
-    from generator.pipeline import evaluate, local_pool
+    from generator.pipeline import chosen_keys, evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
@@ -124,6 +124,7 @@ def check(
     is not well formed.
     """
     checkpoints = list_file.load(config_file, plan.all_sources())
+    chosen_keys.check(config_file, list_file.read_settings(config_file), checkpoints)
     if size:
         _print_sizes(checkpoints)
     missing = () if size else list_file.missing(config_file, plan.all_sources())

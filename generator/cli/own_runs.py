@@ -122,7 +122,7 @@ def write(terminal: Terminal, given: Sequence[Path]) -> None:
     rows = _found(terminal, given, Path(), FoundEntries())
     if not rows.active and not rows.waiting:
         raise RefusedError(*_nothing(given, rows))
-    LIST.write_text(f"checkpoints:\n{indent(rows.text, '  ')}", encoding="utf-8")
+    LIST.write_text(f"models: listed\ncheckpoints:\n{indent(rows.text, '  ')}", encoding="utf-8")
     _tell(terminal, LIST, rows)
 
 

@@ -10,6 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
+from generator.contracts.list_settings import Choice
 from generator.contracts.model_config import Json, Modality, ModelConfig, StackKind
 from generator.contracts.oracle import Oracle
 from generator.contracts.record import Record
@@ -89,6 +90,7 @@ class Checkpoint:
         given
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for
         a folder, whose dates differ between machines
+    analyses: which are made, each of these choices of all that are made
     base: whether the row names an adapter, of which the base is read
     copy_of: slug of the row, or "hub:" with the id on the Hub, that it should encode position like
     of: id on the Hub of the published model that it is of; "" for none
@@ -116,6 +118,7 @@ class Checkpoint:
     weights: str = ""
     config: str = ""
     committed: int | None = field(default=None, metadata=ONLY_SHOWN)
+    analyses: tuple[Choice, ...] = ()
     base: bool = False
     copy_of: str = field(default="", metadata=ONLY_SHOWN)
     of: str = field(default="", metadata=ONLY_SHOWN)
@@ -134,6 +137,10 @@ class Checkpoint:
             if ONLY_SHOWN.items() <= option.metadata.items()
         }
         return replace(self, place="", **defaults)
+
+    def takes(self, analysis: str) -> bool:
+        """Whether the analysis with this key is made of it."""
+        return all(choice.takes(analysis) for choice in self.analyses)
 
     @property
     def model(self) -> str:

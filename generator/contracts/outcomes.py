@@ -17,6 +17,7 @@ from generator.contracts.checkpoints import (
 )
 from generator.contracts.comparisons import Copy
 from generator.contracts.layer_map import Layer
+from generator.contracts.list_settings import ListSettings
 from generator.contracts.releases import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results, UseResult
 from generator.contracts.rules import Limit, LintFinding, Rule
@@ -187,6 +188,7 @@ class Atlas:
     measures: of what trained models do; rules: of ``lint``
     measuring: slugs of entries whose models are being measured while this site is shown
     guests: parts of the site that follow from no entry of the list
+    settings: what the list says of the whole
     """
 
     outcomes: tuple[Outcome, ...]
@@ -204,6 +206,7 @@ class Atlas:
     rules: tuple[Rule, ...] = ()
     measuring: frozenset[str] = frozenset()
     guests: "tuple[Guest, ...]" = ()
+    settings: ListSettings = ListSettings()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":
@@ -320,10 +323,15 @@ class Page:
 
 @dataclass(frozen=True)
 class PageKind:
-    """A kind of page. pages: returns all pages of this kind for an atlas"""
+    """A kind of page.
+
+    pages: returns all pages of this kind for an atlas, none where they would be empty; places:
+        patterns of their paths, as in ``fnmatch``
+    """
 
     key: str
     pages: Callable[[Atlas], list[Page]]
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -334,6 +342,7 @@ class Guest:
     key: of its table among artifacts, and of the template in ``templates/guests``, which has what
         other pages show of it
     table: returns its table, a file of the same name in ``shipped`` where the program ships one
+    of_models: returns of such a table the part on models with these ids, None where it has none
     kinds: of its pages; files: returns functions that make its files, by path below the docs folder
     named: returns its pages that readers find by a name: id on the Hub, family, and address
     records: of its files, in groups by name, as the guide describes them
@@ -342,6 +351,7 @@ class Guest:
 
     key: str
     table: Maker
+    of_models: Callable[[bytes, frozenset[str]], bytes | None]
     shipped: Path
     kinds: tuple[PageKind, ...]
     files: Callable[[Atlas], Mapping[str, Maker]]

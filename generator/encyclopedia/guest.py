@@ -30,6 +30,7 @@ def _csv(atlas: Atlas) -> bytes:
 GUEST = Guest(
     key=model_rows.KEY,
     table=table.make,
+    of_models=table.of_models,
     shipped=PACKAGE / "encyclopedia/tables",
     kinds=discovery.load(pages, PageKind),
     files=_files,

@@ -13,6 +13,7 @@ from generator.text import significant
 
 WORDING = Wording("wording/models.jinja")
 KEY = "models"  # Of the guest.
+FEWEST = 10  # models of which a page compares all
 LAYERS = Wording("wording/layers.jinja")
 UNKNOWN = "–"
 # Families, each a model type of one maker, of which a share or a median says something: many sizes

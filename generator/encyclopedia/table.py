@@ -49,11 +49,22 @@ def make() -> bytes:
 
 
 def table(models: Iterable[KnownModel]) -> bytes:
-    """data/models.json, of these, one a line."""
-    rows = ",\n".join(
-        json.dumps(row(model), ensure_ascii=False, separators=(",", ":")) for model in models
+    """data/models.json, of these."""
+    return _encoded(map(row, models))
+
+
+def of_models(data: bytes, ids: frozenset[str]) -> bytes | None:
+    """The part of data/models.json on models with these ids; None where it has none."""
+    rows = [model for model in json.loads(data)["models"] if model["id"] in ids]
+    return _encoded(rows) if rows else None
+
+
+def _encoded(rows: Iterable[Json]) -> bytes:
+    """One row a line."""
+    lines = ",\n".join(
+        json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in rows
     )
-    return f'{{"schema":{SCHEMA},"models":[\n{rows}\n]}}\n'.encode()
+    return f'{{"schema":{SCHEMA},"models":[\n{lines}\n]}}\n'.encode()
 
 
 def row(model: KnownModel) -> dict[str, Any]:

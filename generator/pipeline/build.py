@@ -2,19 +2,24 @@
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint, precomputed
+from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import (
     ENDINGS,
+    Analysis,
     Atlas,
+    Checkpoint,
     Command,
     Guest,
     Outcome,
@@ -23,6 +28,7 @@ from generator.contracts import (
     discovery,
     names,
 )
+from generator.contracts.list_settings import ListSettings
 from generator.pipeline import (
     copies,
     evaluate,
@@ -61,6 +67,7 @@ class BuildSpec:
         has not changed; commands: for the guide
     listed: when the list was last changed, in seconds since 1970; None where that is not known
     shrinks: whether a site may be published that lacks many checkpoints of the former one
+    settings: what the list says of the whole atlas
     pairs: copies among the rows, with their originals
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
@@ -75,6 +82,7 @@ class BuildSpec:
     shrinks: bool = False
     only: frozenset[str] = frozenset()
     pairs: tuple[copies.CopyPair, ...] = ()
+    settings: ListSettings = ListSettings()
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -152,6 +160,7 @@ class _Build:
                 [(pair.name, pair.original.checkpoint) for pair in self.spec.pairs],
                 fingerprint.of_contents((*read, *((releases,) if releases.is_dir() else ()))),
                 versions.code(),
+                self.spec.settings,
                 _date((), self.spec.listed),
                 mkdocs_build.address(materials.settings),
             )
@@ -250,9 +259,9 @@ class _Build:
         self.on_event(jobs.JobStage("comparisons"))
         # More threads would change the last digits, and with them the bytes.
         with threadpool_limits(1):
-            every_page = _pages(atlas, artifacts)
+            every_page, absent = _pages(atlas, artifacts)
             self.on_event(jobs.JobStage("pages"))
-            tree = render.render(atlas, every_page, self.spec.materials, artifacts.draw)
+            tree = render.render(atlas, every_page, self.spec.materials, artifacts.draw, absent)
             write.write(tree, self.spec.folder / "docs")
 
     def unfit(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> dict[Task, Outcome]:
@@ -271,8 +280,10 @@ class _Build:
             try:
                 with threadpool_limits(1):
                     alone = self.atlas((row,), artifacts)
-                    every_page = _pages(alone, artifacts)
-                    tree = render.render(alone, every_page, self.spec.materials, artifacts.draw)
+                    every_page, absent = _pages(alone, artifacts)
+                    tree = render.render(
+                        alone, every_page, self.spec.materials, artifacts.draw, absent
+                    )
                     for path in tree:
                         tree[path]
             except OF_NO_ROW:
@@ -288,7 +299,7 @@ class _Build:
         self.on_event(jobs.JobStage("mkdocs"))
         docs, site = (self.spec.folder / name for name in write.SWAPPED)
         date = _date(self.rows(outcomes), self.spec.listed)
-        mkdocs_build.build(self.spec.materials.settings, docs, site, date)
+        mkdocs_build.build(self.spec.materials.settings, docs, site, date, self.spec.settings)
 
     def remember(
         self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
@@ -322,15 +333,19 @@ def _models(missing: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> jobs.M
     return jobs.Models(len(rows), len(missing), seconds)
 
 
-def _pages(atlas: Atlas, artifacts: Artifacts) -> list[Page]:
-    """Every page; their figures are drawn meanwhile."""
+def _pages(atlas: Atlas, artifacts: Artifacts) -> tuple[list[Page], list[str]]:
+    """Every page, whose figures are drawn meanwhile, and the places of kinds without a page."""
     every_page: list[Page] = []
-    own = discovery.load(pages, PageKind)
-    for kind in (*own, *(kind for guest in atlas.guests for kind in guest.kinds)):
-        of_kind = kind.pages(atlas)
+    absent: list[str] = []
+    present = {kind.key for guest in atlas.guests for kind in guest.kinds}
+    of_guests = [kind for guest in discovery.guests() for kind in guest.kinds]
+    for kind in (*discovery.load(pages, PageKind), *of_guests):
+        is_here = kind not in of_guests or kind.key in present
+        of_kind = kind.pages(atlas) if is_here and atlas.settings.pages.takes(kind.key) else []
         artifacts.start(figure for page in of_kind for figure in page.figures)
         every_page += of_kind
-    return every_page
+        absent += [] if of_kind else kind.places
+    return every_page, absent
 
 
 def _atlas(
@@ -338,13 +353,14 @@ def _atlas(
 ) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     schemes = all_schemes()
-    guests = tuple(_received(guest, artifacts) for guest in discovery.guests())
+    settings = spec.settings
+    guests = tuple(_guests(settings, [one.checkpoint for one in outcomes], artifacts))
     alone, training = runs.split(outcomes, schemes)
     alone = not_reached.described(alone, artifacts.submit)
     alone = copies.compared(alone, spec.pairs, artifacts.submit)
     return Atlas(
         names.named(alone, schemes),
-        evaluate.all_analyses(),
+        _taken(evaluate.all_analyses(), settings),
         schemes,
         versions.all_versions(),
         day,
@@ -352,10 +368,31 @@ def _atlas(
         artifacts.submit,
         commands=spec.commands,
         runs=training,
-        measures=use.all_measures(),
+        measures=_taken(use.all_measures(), settings),
         rules=lint.all_rules(),
         guests=guests,
+        settings=settings,
     )
+
+
+def _taken(every: Sequence[Analysis], settings: ListSettings) -> tuple[Analysis, ...]:
+    return tuple(one for one in every if settings.analyses.takes(one.key))
+
+
+def _guests(
+    settings: ListSettings, rows: Sequence[Checkpoint], artifacts: Artifacts
+) -> Iterator[Guest]:
+    """The guests of a site, each with what it has on the models that the list asks for; without
+    those that have nothing.
+    """
+    copied = (row.copy_of.removeprefix(ON_HUB).partition("@")[0] for row in rows)
+    ids = frozenset(chain((row.model for row in rows), copied))
+    for guest in discovery.guests() if settings.models != "none" else ():
+        received = _received(guest, artifacts)
+        if settings.models == "all":
+            yield received
+        elif (table := guest.of_models(received.table(), ids)) is not None:
+            yield replace(received, table=partial(bytes, table))
 
 
 def _received(guest: Guest, artifacts: Artifacts) -> Guest:

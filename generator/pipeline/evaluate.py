@@ -1,6 +1,6 @@
 """One checkpoint, from opening its files to the last figure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
@@ -140,6 +140,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     # Pages show a whole run in figures of its own.
     read = partial(_drawn_reading, store) if checkpoint.series is None else reading_of
+    read = partial(read, takes=checkpoint.takes)
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -214,9 +215,16 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     return tuple(telling.values())
 
 
-def reading_of(subject: Subject[Form], label: Label) -> Reading:
-    """An encoding with its results, without drawings."""
-    results = {analysis.key: result_of(analysis, subject) for analysis in all_analyses()}
+def reading_of(
+    subject: Subject[Form], label: Label, takes: Callable[[str], bool] = lambda _key: True
+) -> Reading:
+    """An encoding with its results, without drawings. takes: whether an analysis is made"""
+    results = {
+        analysis.key: result_of(analysis, subject)
+        if takes(analysis.key)
+        else Result(reason=WORDING("left_out"))
+        for analysis in all_analyses()
+    }
     return Reading.of(
         replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {}
     )
@@ -257,8 +265,10 @@ def _of_single_rows(result: Result) -> tuple[Finding, ...]:
     return tuple(finding for finding in result.findings if finding.of_single_rows)
 
 
-def _drawn_reading(store: Store | None, subject: Subject[Form], label: Label) -> Reading:
-    reading = reading_of(subject, label)
+def _drawn_reading(
+    store: Store | None, subject: Subject[Form], label: Label, takes: Callable[[str], bool]
+) -> Reading:
+    reading = reading_of(subject, label, takes)
     drawings, alts = {}, {}
     reference = _reference_of(subject.encoding, store)
     for analysis in all_analyses():

@@ -45,7 +45,11 @@ def measures(task: Task) -> list[Task]:
     """A task for each measure of the trained model that a row asks for."""
     options = None if source_of(task.checkpoint).has_runs else task.checkpoint.use
     scopes = set() if options is None else {FIRST_LAYER, options.scope}
-    return [replace(task, measure=use.key) for use in all_measures() if use.subject in scopes]
+    return [
+        replace(task, measure=use.key)
+        for use in all_measures()
+        if use.subject in scopes and task.checkpoint.takes(use.key)
+    ]
 
 
 def measured(files: Files, checkpoint: Checkpoint, key: str) -> tuple[tuple[UseResult, ...], str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
@@ -22,6 +23,7 @@ from generator.site.data import citations, dataset, feed, figure_scripts, finder
 from generator.site.data import downloads as data_files
 from generator.site.data import lesson_numbers as lesson_data
 from generator.site.html import escape
+from generator.site.html.absent import without_links
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
 from generator.site.pictures import badges, scheme_cards
@@ -69,11 +71,13 @@ def render(
     pages: Sequence[Page],
     materials: Materials = OURS,
     draw: Callable[[Figure], bytes] = drawing,
+    absent: Sequence[str] = (),
 ) -> LazyMapping[bytes]:
     """Content of the docs folder by path: hand-written pages and assets, generated pages, figures,
     and data.
 
-    draw: returns the drawing of a figure
+    draw: returns the drawing of a figure; absent: places of pages that the site could have and has
+        not: links of ours that lead there become words
     """
     environment = environment_of(*materials.templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
@@ -92,6 +96,16 @@ def render(
     markdown: dict[str, Maker] = {
         page.path: partial(_markdown, environment, atlas, page, drawings, missing) for page in pages
     }
+    written = _hand_written(materials.written)
+    ours = {path for path in written if (OURS.written[-1] / path).is_file()}
+    present = frozenset((*markdown, *written))
+    if absent:
+        for made, paths in ((markdown, [*markdown]), (written, ours)):
+            made |= {
+                path: partial(_unlinked, made[path], path, absent, present)
+                for path in paths
+                if path.endswith(".md")
+            }
     assets: dict[str, Maker] = {
         PATH: lambda: strips(values_of(atlas)),
         **{
@@ -110,7 +124,7 @@ def render(
         finder.PATH: partial(finder.script, atlas),
     }
     files: dict[str, Maker] = {
-        **_hand_written(materials.written),
+        **written,
         **assets,
         **data_files.makers(atlas),
         **scripted,
@@ -122,6 +136,17 @@ def render(
     }
     # Pages in the order in which other processes draw their figures.
     return LazyMapping({**files, **markdown, **pictures, **scripts})
+
+
+def _unlinked(
+    make: Maker, page: str, absent: Sequence[str], present: frozenset[str]
+) -> bytes:
+    """A page without links to what is absent."""
+
+    def is_absent(path: str) -> bool:
+        return path not in present and any(fnmatchcase(path, place) for place in absent)
+
+    return without_links(make().decode(), str(PurePosixPath(page).parent), is_absent).encode()
 
 
 def _picture(drawings: Mapping[str, bytes], path: str) -> bytes:

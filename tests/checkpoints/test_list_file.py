@@ -27,10 +27,10 @@ NO_PLACE = "found no place to read from; expected one of 'folder', 'hub', 'run'"
 
 # Content of the file, and the beginning of its message.
 NOT_A_LIST = {
-    b"": "1:1: found None; expected one key, 'checkpoints'",
-    b"[]": "1:1: found []; expected one key",
-    b"# mine\n\nmodels: []\n": "3:1: found ['models']; expected one key",
-    b"checkpoints: [a/b]\nmodels: []\n": "2:1: found ['checkpoints', 'models']; expected one key",
+    b"": "1:1: found None; expected the key 'checkpoints'",
+    b"[]": "1:1: found []; expected the key",
+    b"# mine\n\nmodels: none\n": "1:1: found ['models']; expected 'checkpoints' as the last key",
+    b"checkpoints: [a/b]\nmodels: []\n": "2:1: models: found []; expected 'all', 'listed' or",
     b"# mine\ncheckpoints: []\n": "2:1: checkpoints: found []; expected a list of at least one",
     b"checkpoints:\n": "1:1: checkpoints: found None",
     b"checkpoints: {a: b}\n": "1:1: checkpoints: found {'a': 'b'}",
@@ -225,7 +225,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {
         key: not field.default if isinstance(field.default, bool) else "other"
         for key, field in list_row.Options.model_fields.items()
-        if key not in (list_file.CONFIG, list_row.USE)
+        if key not in (list_file.CONFIG, list_row.USE, list_row.ANALYSES)
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
     options |= {"of": "c/d"}
@@ -237,9 +237,12 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
 
 def test_a_row_without_options_has_the_defaults_of_the_schema() -> None:
     [checkpoint] = load(HEAD + "  - a/b\n")
-    defaults = list_row.Options.model_validate({}).model_dump(exclude={"title", list_row.USE})
+    defaults = list_row.Options.model_validate({}).model_dump(
+        exclude={"title", list_row.USE, list_row.ANALYSES}
+    )
     assert {key: getattr(checkpoint, key) for key in defaults} == defaults
     assert checkpoint.use is None
+    assert not checkpoint.analyses
 
 
 # A key of a row, and an attribute that it gives the checkpoint.

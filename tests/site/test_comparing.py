@@ -243,9 +243,10 @@ def test_an_encoding_without_a_kernel_is_in_no_pair() -> None:
     assert page("compare", outcome("a", table(1)), outcome("b", NOTHING)).figures == ()
 
 
-def test_the_compare_page_of_fewer_than_two_says_so() -> None:
-    for outcomes in ([], [Outcome(checkpoint(), "failed", "no")]):
-        assert "nothing to compare" in rendered(page("compare", *outcomes))
+def test_fewer_than_two_encodings_have_no_page_that_compares() -> None:
+    for outcomes in ([], [Outcome(checkpoint(), "failed", "no")], [outcome("a", table(1))]):
+        for key in ("compare", "map"):
+            assert pages_of(key, *outcomes) == []
 
 
 def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:

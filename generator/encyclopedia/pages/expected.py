@@ -40,15 +40,17 @@ class ExpectedContext(PageContext, template="expected.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, with all models."""
+    """The page, with all models that have some."""
     models = expected.models_of(atlas)
+    if not models:
+        return []
     rotations = [rotation for model in models for rotation in model["rotations"]]
     context = ExpectedContext(
         rows=[(expected.path(model), model) for model in models],
         rotations=len(rotations),
         alone=sum(not one["agrees"] and not one["differs"] for one in rotations),
         by_formula=sum(one["formula"] is not None for one in rotations),
-        edition=expected.version(models) if models else "",
+        edition=expected.version(models),
         checker=expected.CHECK.read_text(encoding="utf-8").strip(),
         agreements=agreements(rotations),
     )
@@ -68,4 +70,4 @@ def agreements(rotations: Sequence[Json]) -> tuple[Agreement, ...]:
     return tuple(found)
 
 
-PAGE = PageKind("expected", pages)
+PAGE = PageKind("expected", pages, ("data/expected.md",))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
 from generator.contracts.wording import Wording
+from generator.encyclopedia.model_rows import FEWEST
 from generator.encyclopedia.reach import SightRow, sight_rows
 from generator.site.pictures.reach_bars import ticks
 
@@ -35,8 +36,10 @@ class HowFarContext(PageContext, template="how_far.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page, with all rows."""
+    """The page, with all rows; none of few."""
     found = sight_rows(atlas)
+    if len(found) < FEWEST:
+        return []
     context = HowFarContext(
         lead=lead(found), total=len(found), far=FAR, ticks=ticks(), bands=bands(found)
     )
@@ -74,4 +77,4 @@ def lead(found: Sequence[SightRow]) -> tuple[str, ...]:
     )
 
 
-PAGE = PageKind("how_far", pages)
+PAGE = PageKind("how_far", pages, ("models/how-far.md",))

@@ -97,4 +97,4 @@ def lead(found: Sequence[KnownModelRow]) -> tuple[str, ...]:
     )
 
 
-PAGE = PageKind("known_models", pages)
+PAGE = PageKind("known_models", pages, ("models.md",))

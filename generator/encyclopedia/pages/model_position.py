@@ -11,11 +11,11 @@ from generator.site.at_position import PositionOfModel
 
 @dataclass(frozen=True)
 class PositionContext(PageContext, template="model_position.md.jinja"):
-    """panel: of the model with which it begins; name, page: of that one, "" without any;
+    """panel: of the model with which it begins; name, page: of that one
     names: of all that can be chosen; models: how many these are of ``total``
     """
 
-    panel: PositionOfModel | None
+    panel: PositionOfModel
     name: str
     page: str
     names: Sequence[str]
@@ -32,10 +32,12 @@ def pages(atlas: Atlas) -> list[Page]:
         key=lambda name: (_is_scaled(found[name]), months[name], name),
         default="",
     )
+    if not first:
+        return []
     context = PositionContext(
-        panel=found.get(first),
+        panel=found[first],
         name=first,
-        page=page_of(first, ".html") if first else "",
+        page=page_of(first, ".html"),
         names=list(found),
         models=len(found.keys() & months.keys()),
         total=len(months),
@@ -47,4 +49,4 @@ def _is_scaled(position: PositionOfModel) -> bool:
     return any(rotation["slower"] != [1.0] for rotation in position["rotations"])
 
 
-PAGE = PageKind("model_position", pages)
+PAGE = PageKind("model_position", pages, ("models/position.md",))

@@ -164,4 +164,4 @@ def _lengths(model: Json) -> dict[int, list[str]]:
     }
 
 
-PAGE = PageKind("published_model", pages)
+PAGE = PageKind("published_model", pages, ("models/*.md",))

@@ -24,7 +24,7 @@ from generator.contracts import (
     Scheme,
 )
 from generator.contracts.wording import GivenTexts, Wording
-from generator.encyclopedia.model_rows import FEWEST_OF_A_YEAR, DatedModel, dated_models
+from generator.encyclopedia.model_rows import FEWEST, FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
 from generator.figures.scene import Line, add
@@ -123,8 +123,10 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page; without figures where no two years have enough models."""
+    """The page, none of few models; without figures where no two years have enough."""
     models = [model for model in dated_models(atlas) if model.reads_text]
+    if len(models) < FEWEST:
+        return []
     years = _years(models)
     of_text = _schemes(atlas, [(model.year, model.schemes) for model in models], years)
     of_images, image_years = _of_images(atlas)
@@ -317,4 +319,4 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     return figure
 
 
-PAGE = PageKind("timeline", pages)
+PAGE = PageKind("timeline", pages, ("timeline.md",))

@@ -3,11 +3,13 @@
 import logging
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from generator.contracts.list_settings import ListSettings
 from generator.errors import RefusedError
 from generator.site.data import search_index
 from generator.site.glossary import with_terms
@@ -20,6 +22,8 @@ BY_ENVIRONMENT = b'site_url: !ENV [SITE_URL, ""]'  # As in mkdocs.yml.
 URL = re.compile(r"https?://[^\s/?#{}\\]+[^\s?#{}\\]*")
 EPOCH = "SOURCE_DATE_EPOCH"
 AFTER_CELL = re.compile(r"</(?:td|th|caption|option|dt|dd)>(?=<)")
+# Where minified code names the map of its source.
+TO_MAP = re.compile(rb"\n?(?://# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")
 NOT_FOUND = "404.html"  # By the theme.
 DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
 
@@ -72,6 +76,7 @@ def build(
     docs: Path,
     site: Path,
     date: int | None,
+    listed: ListSettings = ListSettings(),  # noqa: B008 (frozen)
 ) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
@@ -86,10 +91,11 @@ def build(
     logger.addHandler(warnings)
     try:
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
-            config = _config(settings, docs.resolve(), new.resolve())
+            config = _config(settings, docs.resolve(), new.resolve(), listed)
             _build(config)
             finish(docs, new, config.extra.get("policy") or "")
             search_index.finish(new)
+            _prune(new, config.plugins["material/search"].config.lang)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
         raise RefusedError(
@@ -99,12 +105,13 @@ def build(
         logger.removeHandler(warnings)
 
 
-def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
+def _config(settings: Sequence[Path], docs: Path, site: Path, listed: ListSettings) -> Any:
     """The configuration of mkdocs."""
     from mkdocs.config import load_config
 
     *own, whole = settings
-    options: dict[str, Any] = {}
+    of_list = {"site_name": listed.title, "site_description": listed.description}
+    options: dict[str, Any] = {name: text for name, text in of_list.items() if text}
     if (nav := read(whole).get("nav")) is not None:
         options["nav"] = _present(nav, docs)
     options |= merged(whole, own[0]) if own else {}
@@ -118,12 +125,12 @@ def _config(settings: Sequence[Path], docs: Path, site: Path) -> Any:
 
 
 def _present(entries: Any, docs: Path) -> list[Any]:
-    """The entries of a navigation that have a page: those of guests that are absent have none."""
+    """The entries of a navigation that have a page."""
     found = []
     for entry in entries:
         [(title, inner)] = entry.items()
         if isinstance(inner, list):
-            found.append({title: _present(inner, docs)})
+            found += [{title: present}] if (present := _present(inner, docs)) else []
         elif (docs / inner).is_file():
             found.append(entry)
     return found
@@ -136,6 +143,18 @@ def _build(config: Any) -> None:
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
+
+
+def _prune(site: Path, languages: Sequence[str]) -> None:
+    """Remove what the theme brings and no reader loads: maps of its source, and the stemmers of
+    other languages than English, where ``languages`` of the search are English alone.
+    """
+    for source_map in site.glob("assets/**/*.map"):
+        source_map.unlink()
+        mapped = source_map.with_suffix("")
+        mapped.write_bytes(TO_MAP.sub(b"", mapped.read_bytes()))
+    if list(languages) == ["en"]:
+        shutil.rmtree(site / "assets/javascripts/lunr", ignore_errors=True)
 
 
 def _spaced(html: str, **_: Any) -> str:

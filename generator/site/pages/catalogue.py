@@ -183,4 +183,4 @@ def _others(atlas: Atlas) -> Iterator[tuple[Outcome, list[Scheme]]]:
             yield outcome, [schemes[key] for key in keys]
 
 
-PAGE = PageKind("catalogue", pages)
+PAGE = PageKind("catalogue", pages, ("checkpoints/index.md",))

@@ -36,4 +36,4 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("changes.md", ChangesContext(entries))]
 
 
-PAGE = PageKind("changes", pages)
+PAGE = PageKind("changes", pages, ("changes.md",))

@@ -113,4 +113,4 @@ def _is_whole(reading: Reading) -> bool:
     return isinstance(form, PositionTable) and form.shape == reading.encoding.provenance.shape
 
 
-PAGE = PageKind("checked", pages)
+PAGE = PageKind("checked", pages, ("learn/checked-against.md",))

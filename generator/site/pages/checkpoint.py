@@ -430,4 +430,4 @@ def _schemes(atlas: Atlas) -> dict[str, Scheme]:
     return {scheme.key: scheme for scheme in atlas.schemes}
 
 
-PAGE = PageKind("checkpoint", pages)
+PAGE = PageKind("checkpoint", pages, ("checkpoints/*.md",))

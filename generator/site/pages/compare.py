@@ -16,17 +16,18 @@ PER_SCHEME, MOST = 3, 24  # pairs with figures
 
 @dataclass(frozen=True)
 class CompareContext(PageContext, template="compare.md.jinja"):
-    """count: encodings; pairs: for readers without JavaScript, sorted by scheme"""
+    """pairs: for readers without JavaScript, sorted by scheme"""
 
-    count: int
     presets: Sequence[Preset]
     schemes: Sequence[Scheme]
     pairs: Sequence[Pair]
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The compare page, with pairs for readers without JavaScript."""
+    """The compare page, with pairs for readers without JavaScript; none of fewer than two."""
     members = list(atlas.encodings)
+    if len(members) < 2 or not atlas.analyses:
+        return []
     # The analysis that accepts the most forms compares any two encodings.
     analysis = max(
         atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms))
@@ -37,7 +38,7 @@ def pages(atlas: Atlas) -> list[Page]:
         (first, second, _figures(analysis, first, second))
         for first, second in islice(_neighbours(analysis, by_scheme), MOST)
     ]
-    context = CompareContext(len(members), presets(atlas), atlas.schemes, pairs)
+    context = CompareContext(presets(atlas), atlas.schemes, pairs)
     figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
     return [Page("compare.md", context, figures)]
 
@@ -67,4 +68,4 @@ def _figures(analysis: Analysis, *pair: Member) -> tuple[Figure, ...]:
     )
 
 
-PAGE = PageKind("compare", pages)
+PAGE = PageKind("compare", pages, ("compare.md",))

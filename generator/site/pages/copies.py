@@ -29,14 +29,14 @@ class CopiesContext(PageContext, template="copies.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page of all copies."""
+    """The page of all copies, where there are some."""
     outcomes = {outcome.checkpoint.slug: outcome for outcome in atlas.outcomes}
     rows = [
         CopyRow(outcome, copy, *_original(copy, outcomes), badges.path(outcome))
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
     ]
-    return [Page("copies.md", CopiesContext(rows))]
+    return [Page("copies.md", CopiesContext(rows))] if rows else []
 
 
 def _original(copy: Copy, outcomes: dict[str, Outcome]) -> tuple[str, str]:
@@ -48,4 +48,4 @@ def _original(copy: Copy, outcomes: dict[str, Outcome]) -> tuple[str, str]:
     return copy.original, hub.address(name, revision or None) or ""
 
 
-PAGE = PageKind("copies", pages)
+PAGE = PageKind("copies", pages, ("copies.md",))

@@ -36,4 +36,4 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-PAGE = PageKind("data_files", pages)
+PAGE = PageKind("data_files", pages, ("data/index.md", "data/arrays.md"))

@@ -1,6 +1,8 @@
-"""The front page: a box that finds a model, a finding for each scheme, and all checkpoints."""
+"""The front page. Of a list of one's own: what changed, then each entry with its first finding.
+Else: a box that finds a model, a finding for each scheme, and all checkpoints.
+"""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
@@ -13,15 +15,20 @@ from generator.contracts import (
     PageContext,
     PageKind,
     Reading,
+    Run,
     Scheme,
 )
 from generator.encodings import NoEncoding
+from generator.site.history import sentences
+from generator.site.history.releases import steps
 from generator.site.outline import applicable, figures_of
 from generator.site.rankings.peers import peers_of
 from generator.site.ways import Way, uses, way
 
 # of all groups; other checkpoints are on the pages of their schemes and in the list
 MOST_CARDS = 64
+OWN = 10  # A list with fewer entries, or with a title, is somebody's own.
+MOST_CHANGES = 6  # of the last release
 
 
 @dataclass(frozen=True)
@@ -69,8 +76,77 @@ class FrontContext(PageContext, template="index.md.jinja"):
     versions: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class OwnEntry:
+    """An entry of a list of one's own. readings: at most two, with pictures; schemes: by which it
+    tells position; remark: the most unusual finding on it, None without any
+    """
+
+    outcome: Outcome
+    readings: tuple[Reading, ...]
+    schemes: tuple[Scheme, ...]
+    remark: FrontRemark | None
+
+
+@dataclass(frozen=True)
+class OwnFrontContext(PageContext, template="own_index.md.jinja"):
+    """title, description: of the list, "" where it has none
+
+    entries: at most MOST_CARDS of the total; runs: training runs
+    measuring, measured: entries whose models are being measured, and those that are done
+    since: id of the last release, "" where it is the first; changes: its first changes in words;
+        n_more: those that are not shown
+    """
+
+    title: str
+    description: str
+    entries: Sequence[OwnEntry]
+    total: int
+    runs: Sequence[Run]
+    measuring: int
+    measured: int
+    since: str
+    changes: Sequence[str]
+    n_more: int
+    versions: Mapping[str, str]
+
+
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
+    is_own = atlas.settings.title or len(atlas.outcomes) + len(atlas.runs) < OWN
+    return [Page("index.md", _own(atlas) if is_own else _general(atlas))]
+
+
+def _own(atlas: Atlas) -> OwnFrontContext:
+    remarks = _most_unusual(atlas, lambda remark: remark.outcome.checkpoint.slug)
+    entries = [
+        OwnEntry(
+            outcome,
+            tuple(one for one in outcome.readings if one.alts)[:2],
+            tuple(scheme for scheme in atlas.schemes if uses(scheme, outcome)),
+            remarks.get(outcome.checkpoint.slug),
+        )
+        for outcome in atlas.outcomes[:MOST_CARDS]
+    ]
+    last = steps(atlas.releases)[0] if len(atlas.releases) > 1 else None
+    lines = [sentences.line(change) for change in last.changes] if last else []
+    asked = [one for one in atlas.outcomes if one.checkpoint.use and one.status == "ok"]
+    return OwnFrontContext(
+        title=atlas.settings.title,
+        description=atlas.settings.description,
+        entries=entries,
+        total=len(atlas.outcomes),
+        runs=atlas.runs,
+        measuring=len(atlas.measuring),
+        measured=sum(one.checkpoint.slug not in atlas.measuring for one in asked),
+        since=last.release.id if last else "",
+        changes=lines[:MOST_CHANGES],
+        n_more=len(lines[MOST_CHANGES:]),
+        versions=atlas.versions,
+    )
+
+
+def _general(atlas: Atlas) -> FrontContext:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     used = [
         scheme
@@ -93,9 +169,9 @@ def pages(atlas: Atlas) -> list[Page]:
     most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
     hero = _hero(atlas)
-    context = FrontContext(
+    return FrontContext(
         hero,
-        _by_scheme(atlas, hero),
+        _most_unusual(atlas, lambda remark: remark.reading.encoding.scheme, hero),
         {analysis.key for analysis in applicable(atlas)},
         sorted(ways, key=lambda one: not one.measured),
         _gallery(ways),
@@ -107,7 +183,6 @@ def pages(atlas: Atlas) -> list[Page]:
         len(atlas.outcomes),
         atlas.versions,
     )
-    return [Page("index.md", context)]
 
 
 def _gallery(ways: Sequence[Way]) -> list[GalleryEntry]:
@@ -141,17 +216,18 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
     return best
 
 
-def _by_scheme(atlas: Atlas, hero: FrontRemark | None) -> dict[str, FrontRemark]:
-    """The most unusual remark on an encoding of each scheme, but that of ``hero``."""
+def _most_unusual(
+    atlas: Atlas, key: Callable[[FrontRemark], str], hero: FrontRemark | None = None
+) -> dict[str, FrontRemark]:
+    """The most unusual remark of each ``key``, but that of ``hero``."""
     peers = peers_of(atlas)
     best: dict[str, tuple[float, FrontRemark]] = {}
     for remark in _remarks(atlas):
-        scheme = remark.reading.encoding.scheme
         weight = peers.weight(remark.reading, remark.analysis.key, remark.finding)
         is_new = hero is None or remark.finding is not hero.finding
-        if is_new and (scheme not in best or weight > best[scheme][0]):
-            best[scheme] = weight, remark
-    return {scheme: remark for scheme, (_, remark) in best.items()}
+        if is_new and (key(remark) not in best or weight > best[key(remark)][0]):
+            best[key(remark)] = weight, remark
+    return {name: remark for name, (_, remark) in best.items()}
 
 
 def _remarks(atlas: Atlas) -> Iterator[FrontRemark]:
@@ -166,4 +242,4 @@ def _remarks(atlas: Atlas) -> Iterator[FrontRemark]:
                         yield FrontRemark(finding, outcome, reading, analysis, figure)
 
 
-PAGE = PageKind("front", pages)
+PAGE = PageKind("front", pages, ("index.md",))

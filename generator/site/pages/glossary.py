@@ -19,4 +19,4 @@ def pages(_: Atlas) -> list[Page]:
     return [Page("learn/glossary.md", GlossaryContext(TERMS))]
 
 
-PAGE = PageKind("glossary", pages)
+PAGE = PageKind("glossary", pages, ("learn/glossary.md",))

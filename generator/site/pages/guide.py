@@ -220,4 +220,4 @@ def _listed(row: Mapping[str, object]) -> Markup:
     return Markup(stream.getvalue())  # noqa: S704 (values of this program, in a block of code)
 
 
-PAGE = PageKind("guide", pages)
+PAGE = PageKind("guide", pages, ("guide/*.md",))

@@ -48,4 +48,4 @@ def _example(atlas: Atlas, analysis: Analysis) -> Example:
     return Example(analysis, figure, reading.label.title, chapter(outcome, reading))
 
 
-PAGE = PageKind("how_to_read", pages)
+PAGE = PageKind("how_to_read", pages, ("learn/how-to-read.md",))

@@ -49,4 +49,4 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-PAGE = PageKind("lesson", pages)
+PAGE = PageKind("lesson", pages, tuple(f"learn/{name}.md" for name, _ in STEPS))

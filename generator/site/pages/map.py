@@ -114,13 +114,18 @@ class MapOfTablesContext(PageContext, template="map_tables.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The similarity map of all kernels, and that of tables where two can be compared."""
+    """The similarity map of all kernels, and that of tables where two can be compared; none of
+    fewer than two.
+    """
     encodings = atlas.encodings
     shapes = {
         index: scaled
         for index, (_, reading) in enumerate(encodings)
         if (scaled := shape_of(reading.form.load())) is not None
     }
+
+    if len(shapes) < 2:
+        return []
 
     @cache
     def difference(first: int, second: int) -> float | None:
@@ -278,4 +283,4 @@ def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
 
 
-PAGE = PageKind("map", pages)
+PAGE = PageKind("map", pages, ("map.md", "map/*.md"))

@@ -97,4 +97,4 @@ def _applicable(reading: Reading) -> dict[str, Result]:
     return {key: result for key, result in reading.results.items() if result.reason is None}
 
 
-PAGE = PageKind("notebooks", pages)
+PAGE = PageKind("notebooks", pages, ("learn/notebooks.md",))

@@ -90,4 +90,4 @@ def _ranges(atlas: Atlas, users: Sequence[Member]) -> list[tuple[Column, Ranking
     ]
 
 
-PAGE = PageKind("scheme", pages)
+PAGE = PageKind("scheme", pages, ("schemes/*.md",))

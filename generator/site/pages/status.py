@@ -30,4 +30,4 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("status.md", StatusContext(atlas.outcomes, with_reasons, len(atlas.runs)))]
 
 
-PAGE = PageKind("status", pages)
+PAGE = PageKind("status", pages, ("status.md",))

@@ -27,13 +27,16 @@ class UsesContext(PageContext, template="uses.md.jinja"):
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The page of each checkpoint that was measured, and that of all."""
+    """The page of each checkpoint that was measured, and that of all; none where no entry asks for
+    it.
+    """
     chosen = [outcome for outcome in atlas.outcomes if outcome.use]
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
     measuring = [one for one in atlas.outcomes if one.checkpoint.slug in atlas.measuring]
     of_all = Page("use.md", UsesContext(across, readers(atlas), measuring), figures)
-    return [*(_page(atlas, outcome) for outcome in chosen), of_all]
+    is_asked = chosen or measuring or any(one.checkpoint.use for one in atlas.outcomes)
+    return [*(_page(atlas, outcome) for outcome in chosen), of_all] if is_asked else []
 
 
 def _page(atlas: Atlas, outcome: Outcome) -> Page:
@@ -42,4 +45,4 @@ def _page(atlas: Atlas, outcome: Outcome) -> Page:
     return Page(f"{path_of(outcome)}.md", UseContext(outcome, sections), tuple(figures))
 
 
-PAGE = PageKind("trained_models", pages)
+PAGE = PageKind("trained_models", pages, ("use.md", "checkpoints/*/use.md"))

@@ -166,4 +166,4 @@ def _tracked(atlas: Atlas, run: Run, encoding: RunEncoding) -> list[RunMetric]:
     return [metric for metric in known if metric in most]
 
 
-PAGE = PageKind("training_run", pages)
+PAGE = PageKind("training_run", pages, ("runs/*.md",))
