@@ -179,36 +179,37 @@ def read_rows(path: Path) -> CommentedSeq:
 
 def _document(path: Path) -> CommentedMap:
     """The list at ``path``, whose keys are valid but for those of its rows. errors: RefusedError"""
-    text, top = read_text(path), FilePlace(str(path), 1, 1)
-    try:
-        yaml = YAML(typ="rt")
-        yaml.Composer = _PlainComposer
-        document = yaml.load(text)
-    except (_UnsupportedYamlError, YAMLError, RecursionError, ValueError, OverflowError) as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        place = FilePlace(str(path), mark.line + 1, mark.column + 1) if mark else top
-        reason = str(error)
-        if not isinstance(error, _UnsupportedYamlError):
-            problem = " ".join(str(getattr(error, "problem", error)).split())[:200]
-            reason = f"not YAML: {problem}; expected a list under '{ROWS}'"
-        raise RefusedError(f"{place}: {reason}") from None
+    document, top = _parsed(path), FilePlace(str(path), 1, 1)
     if not isinstance(document, CommentedMap):
         raise RefusedError(f"{top}: found {document!r:.60}; expected the key '{ROWS}'")
-    head = CommentedMap({key: value for key, value in document.items() if key != ROWS})
-    head._yaml_line_col = document.lc  # noqa: SLF001 (the only place of its keys' lines)
-    messages = list(problems_of_head(head, top))
+    place, rows = place_of_key(document, ROWS, top), document.get(ROWS)
+    messages = list(problems_of_head(document, top))
     if not messages and [*document][-1:] != [ROWS]:
-        place = place_of_key(document, ROWS, top)
         messages.append(f"{place}: found {[*document]}; expected '{ROWS}' as the last key")
-    rows = document.get(ROWS)
-    if not messages and not (isinstance(rows, CommentedSeq) and rows):
-        place = place_of_key(document, ROWS, top)
+    elif not messages and not (isinstance(rows, CommentedSeq) and rows):
         messages.append(
             f"{place}: {ROWS}: found {rows!r:.60}; expected a list of at least one checkpoint"
         )
     if messages:
         raise RefusedError(*messages)
     return document
+
+
+def _parsed(path: Path) -> Any:
+    """errors: RefusedError for what is not YAML, or not of the kinds that are read"""
+    text = read_text(path)
+    try:
+        yaml = YAML(typ="rt")
+        yaml.Composer = _PlainComposer
+        return yaml.load(text)
+    except (_UnsupportedYamlError, YAMLError, RecursionError, ValueError, OverflowError) as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        reason = str(error)
+        if not isinstance(error, _UnsupportedYamlError):
+            problem = " ".join(str(getattr(error, "problem", error)).split())[:200]
+            reason = f"not YAML: {problem}; expected a list under '{ROWS}'"
+        raise RefusedError(f"{FilePlace(str(path), line, column)}: {reason}") from None
 
 
 def read_text(path: Path) -> str:

@@ -343,16 +343,16 @@ def problems(
         )
 
 
-def problems_of_head(head: CommentedMap, place: FilePlace) -> Iterator[str]:
+def problems_of_head(document: CommentedMap, place: FilePlace) -> Iterator[str]:
     """As ``problems``, of the keys of a list beside its checkpoints."""
+    head = {key: value for key, value in document.items() if key != ROWS}
     invalid = _invalid(head, Head)
-    yield from dict.fromkeys(_message(problem, head, Head, place, "") for problem in invalid)
+    yield from dict.fromkeys(_message(problem, document, Head, place, "") for problem in invalid)
     for key in ("title", "description"):
-        value = head.get(key)
-        if isinstance(value, str) and FORBIDDEN.search(value):
+        if isinstance(value := head.get(key), str) and FORBIDDEN.search(value):
             yield (
-                f"{place_of_key(head, key, place)}: {key}: found {value!r:.80}; expected text without"
-                " control or direction marks"
+                f"{place_of_key(document, key, place)}: {key}: found {value!r:.80}; expected text"
+                " without control or direction marks"
             )
 
 
@@ -366,7 +366,7 @@ def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FileP
     return replace(otherwise, line=line + 1, column=column + 1)
 
 
-def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str, Any]]:
+def _invalid(row: Mapping[str, Any], model: type[BaseModel]) -> Sequence[Mapping[str, Any]]:
     """The problems of each key in the form of its value that fits best: those of inner keys, where
     there are such.
     """

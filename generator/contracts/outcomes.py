@@ -206,7 +206,7 @@ class Atlas:
     rules: tuple[Rule, ...] = ()
     measuring: frozenset[str] = frozenset()
     guests: "tuple[Guest, ...]" = ()
-    settings: ListSettings = ListSettings()
+    settings: ListSettings = field(default_factory=ListSettings)
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

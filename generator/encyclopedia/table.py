@@ -61,9 +61,7 @@ def of_models(data: bytes, ids: frozenset[str]) -> bytes | None:
 
 def _encoded(rows: Iterable[Json]) -> bytes:
     """One row a line."""
-    lines = ",\n".join(
-        json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in rows
-    )
+    lines = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in rows)
     return f'{{"schema":{SCHEMA},"models":[\n{lines}\n]}}\n'.encode()
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -82,7 +82,7 @@ class BuildSpec:
     shrinks: bool = False
     only: frozenset[str] = frozenset()
     pairs: tuple[copies.CopyPair, ...] = ()
-    settings: ListSettings = ListSettings()
+    settings: ListSettings = field(default_factory=ListSettings)
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:

@@ -138,9 +138,7 @@ def render(
     return LazyMapping({**files, **markdown, **pictures, **scripts})
 
 
-def _unlinked(
-    make: Maker, page: str, absent: Sequence[str], present: frozenset[str]
-) -> bytes:
+def _unlinked(make: Maker, page: str, absent: Sequence[str], present: frozenset[str]) -> bytes:
     """A page without links to what is absent."""
 
     def is_absent(path: str) -> bool:

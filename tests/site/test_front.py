@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas
 from generator.encyclopedia import table as published
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
+from generator.encyclopedia.model_rows import FEWEST
 from generator.figures import svg
 from generator.numerics.arrays import Floats
 from generator.site import render
@@ -33,6 +35,14 @@ HELIX = np.stack(
     ],
     axis=1,
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front page of a list of many entries, whatever their number."""
+    monkeypatch.setattr(front, "OWN", 0)
+
+
 LINE = np.stack([ALONG, ALONG**2, ALONG**3, np.ones(64)], axis=1)
 
 
@@ -150,8 +160,9 @@ ANSWERS = {
 def test_each_question_leads_to_a_page_that_answers_it(plain: Atlas) -> None:
     scaled = checkpoint(slug="scaled", place=str(ROOT / "references/gpt-oss-20b"))
     outcomes = (*plain.outcomes, *small_site.evaluated(scaled))
+    few = list(islice(known_models(), FEWEST))
     known = known_model("MiniMaxAI/MiniMax-Text-01")
-    table = published.table([known] if known else [])
+    table = published.table([known, *few] if known else [])
     atlas = replace(plain, outcomes=outcomes, guests=guests(table))
     tree = small_site.tree_of(atlas, drawn=False)
     chips = BeautifulSoup(tree["index.md"].decode(), "html.parser").select(".pa-ask a")

@@ -6,6 +6,7 @@ import pytest
 
 from generator.contracts import EncodingRecord, Outcome, Provenance
 from generator.site.html.escape import literal
+from generator.site.pages import front
 from tests.site.test_comparing import every_page, outcome, page, rendered, table
 from tests.support import checkpoint
 
@@ -15,6 +16,12 @@ OPEN = "config.json asks for ALiBi (alibi: true), but no family of this name is 
 EMPTY = Outcome(checkpoint(), "ok", looked_for=("a table among the tensors",))
 UNRESOLVED = replace(EMPTY, unresolved=(OPEN,))
 UNREAD = replace(EMPTY, unmeasured=(IN_WEIGHTS,))
+
+
+@pytest.fixture(autouse=True)
+def of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front page of a list of many entries, whatever their number."""
+    monkeypatch.setattr(front, "OWN", 0)
 
 
 def page_of(outcome: Outcome) -> str:
