@@ -288,7 +288,8 @@ class _Build:
         self.on_event(jobs.JobStage("mkdocs"))
         docs, site = (self.spec.folder / name for name in write.SWAPPED)
         date = _date(self.rows(outcomes), self.spec.listed)
-        mkdocs_build.build(self.spec.materials.settings, docs, site, date)
+        materials = self.spec.materials
+        mkdocs_build.build(materials.settings, docs, site, date, materials.own_pages)
 
     def remember(
         self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
