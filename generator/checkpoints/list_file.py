@@ -2,6 +2,8 @@
 column.
 """
 
+import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +40,10 @@ from generator.text import slugify
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_BYTES = 2**19
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
+ROWS, REPOSITORY = "checkpoints", "repository"  # The keys of the list.
+REPOSITORY_URL = "REPOSITORY_URL"  # An environment variable.
+ADDRESS = re.compile(r"https?://[^\s/?#<>\"'{}\\]+/[^\s?#<>\"'{}\\]+")
+AN_ADDRESS = "an address such as https://github.com/owner/name"
 CONFIG = "config"  # The key of a row that names a file.
 WEIGHTS = "weights"  # That of one that names a file within its folder.
 TEXT = "text"  # The key of ``use`` that names one.
@@ -155,8 +161,38 @@ def _is_there(place: Path) -> bool:
     return any(True for _ in Path(*place.parts[:first]).glob(pattern))
 
 
+def repository(path: Path) -> str:
+    """Address of the repository where readers report what is wrong: the one that the list at
+    ``path`` names, else that of the environment; "" where neither does.
+
+    errors: RefusedError
+    """
+    written = _document(path).get(REPOSITORY)
+    if written is not None:
+        return str(written)
+    given = os.environ.get(REPOSITORY_URL, "")
+    if given and not ADDRESS.fullmatch(given):
+        raise RefusedError(f"{REPOSITORY_URL}: found {given!r:.80}; expected {AN_ADDRESS}")
+    return given
+
+
 def read_rows(path: Path) -> CommentedSeq:
     """The rows of the list at ``path``, with their places in the file. errors: RefusedError"""
+    document, top = _document(path), FilePlace(str(path), 1, 1)
+    rows, written = document[ROWS], document.get(REPOSITORY)
+    if not isinstance(rows, CommentedSeq) or not rows:
+        place = place_of_key(document, ROWS, top)
+        raise RefusedError(
+            f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint"
+        )
+    if written is not None and not (isinstance(written, str) and ADDRESS.fullmatch(written)):
+        place = place_of_key(document, REPOSITORY, top)
+        raise RefusedError(f"{place}: repository: found {written!r:.80}; expected {AN_ADDRESS}")
+    return rows
+
+
+def _document(path: Path) -> CommentedMap:
+    """The list at ``path``, which has rows and no unknown key. errors: RefusedError"""
     text, top = read_text(path), FilePlace(str(path), 1, 1)
     try:
         yaml = YAML(typ="rt")
@@ -171,19 +207,15 @@ def read_rows(path: Path) -> CommentedSeq:
             reason = f"not YAML: {problem}; expected a list under 'checkpoints'"
         raise RefusedError(f"{place}: {reason}") from None
     if not isinstance(document, CommentedMap):
-        raise RefusedError(f"{top}: found {document!r:.60}; expected one key, 'checkpoints'")
-    if list(document) != ["checkpoints"]:
-        place = next(
-            (place_of_key(document, str(key), top) for key in document if key != "checkpoints"), top
-        )
-        raise RefusedError(f"{place}: found {list(document)}; expected one key, 'checkpoints'")
-    rows = document["checkpoints"]
-    if not isinstance(rows, CommentedSeq) or not rows:
-        place = place_of_key(document, "checkpoints", top)
+        raise RefusedError(f"{top}: found {document!r:.60}; expected the key 'checkpoints'")
+    unknown = [key for key in document if key not in (ROWS, REPOSITORY)]
+    if unknown or ROWS not in document:
+        place = next((place_of_key(document, str(key), top) for key in unknown), top)
         raise RefusedError(
-            f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint"
+            f"{place}: found {list(document)}; expected the key 'checkpoints', and perhaps"
+            " 'repository'"
         )
-    return rows
+    return document
 
 
 def read_text(path: Path) -> str:

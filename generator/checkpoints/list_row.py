@@ -228,7 +228,13 @@ def schema(sources: Sequence[Source]) -> str:
                 "type": "array",
                 "minItems": 1,
                 "items": {"anyOf": [{"type": "string"}, row]},
-            }
+            },
+            "repository": {
+                "type": "string",
+                "pattern": "^https?://[^/]+/.",
+                "description": "Address of the repository where readers report a wrong number.",
+                "examples": ["https://github.com/owner/name"],
+            },
         },
     }
     return json.dumps(whole, indent=2) + "\n"

@@ -138,6 +138,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 allow_shrink,
                 chosen,
                 copies.pairs(tasks, offline),
+                list_file.repository(config_file),
             )
             former = former_site.built(output)
             counts = builds.build(spec, executors, reporter.report)

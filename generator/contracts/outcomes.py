@@ -187,6 +187,7 @@ class Atlas:
     measures: of what trained models do; rules: of ``lint``
     measuring: slugs of entries whose models are being measured while this site is shown
     guests: parts of the site that follow from no entry of the list
+    repository: its address, where readers report what is wrong; "" without one
     """
 
     outcomes: tuple[Outcome, ...]
@@ -204,6 +205,7 @@ class Atlas:
     rules: tuple[Rule, ...] = ()
     measuring: frozenset[str] = frozenset()
     guests: "tuple[Guest, ...]" = ()
+    repository: str = ""
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

@@ -64,6 +64,7 @@ class BuildSpec:
     pairs: copies among the rows, with their originals
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
+    repository: its address, where readers report what is wrong; "" without one
     """
 
     tasks: Sequence[Task]
@@ -75,6 +76,7 @@ class BuildSpec:
     shrinks: bool = False
     only: frozenset[str] = frozenset()
     pairs: tuple[copies.CopyPair, ...] = ()
+    repository: str = ""
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -154,6 +156,7 @@ class _Build:
                 versions.code(),
                 _date((), self.spec.listed),
                 mkdocs_build.address(materials.settings),
+                self.spec.repository,
             )
         )
 
@@ -356,6 +359,7 @@ def _atlas(
         measures=use.all_measures(),
         rules=lint.all_rules(),
         guests=guests,
+        repository=spec.repository,
     )
 
 

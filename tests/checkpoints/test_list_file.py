@@ -27,10 +27,15 @@ NO_PLACE = "found no place to read from; expected one of 'folder', 'hub', 'run'"
 
 # Content of the file, and the beginning of its message.
 NOT_A_LIST = {
-    b"": "1:1: found None; expected one key, 'checkpoints'",
-    b"[]": "1:1: found []; expected one key",
-    b"# mine\n\nmodels: []\n": "3:1: found ['models']; expected one key",
-    b"checkpoints: [a/b]\nmodels: []\n": "2:1: found ['checkpoints', 'models']; expected one key",
+    b"": "1:1: found None; expected the key 'checkpoints'",
+    b"[]": "1:1: found []; expected the key",
+    b"# mine\n\nmodels: []\n": "3:1: found ['models']; expected the key",
+    b"checkpoints: [a/b]\nmodels: []\n": "2:1: found ['checkpoints', 'models']; expected the key",
+    b"repository: https://a.org/b\n": "1:1: found ['repository']; expected the key 'checkpoints'",
+    b"checkpoints: [a/b]\nrepository: 'javascript:x/y'\n": "2:1: repository: found 'javas",
+    b"checkpoints: [a/b]\nrepository: https://a.org\n": "2:1: repository: found 'https://a.org'",
+    b"repository: [x]\ncheckpoints: [a/b]\n": "1:1: repository: found ['x']; expected an address",
+    b"repository: 'https://a.org/b\">c'\ncheckpoints: [a/b]\n": "1:1: repository: found",
     b"# mine\ncheckpoints: []\n": "2:1: checkpoints: found []; expected a list of at least one",
     b"checkpoints:\n": "1:1: checkpoints: found None",
     b"checkpoints: {a: b}\n": "1:1: checkpoints: found {'a': 'b'}",
