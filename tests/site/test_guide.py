@@ -259,7 +259,7 @@ def test_the_quick_start_names_the_files_that_init_writes(tmp_path: Path) -> Non
 
 def test_a_template_of_the_guide_shows_no_key_as_markup() -> None:
     template = environment_of(ROOT / "templates").get_template("pages/guide_command_line.md.jinja")
-    odd = Command("odd", "<b>*Bold*</b>", "", ())
+    odd = Command("odd", "<i>Odd</i>", "<b>*Bold*</b>", "", ())
     text = template.render(commands=(odd,), link=str)
     assert "<b>" not in text
     assert "*Bold*" not in text
