@@ -1,10 +1,12 @@
 """Changes of checkpoints.yml that keep its comments, its order and its layout."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
 
+from filelock import FileLock, Timeout
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from generator.checkpoints.list_file import read_rows, read_text
@@ -12,6 +14,27 @@ from generator.errors import RefusedError
 
 KEY, REVISION, REVISIONS = "hub", "revision", "revisions"
 TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s#,]+")
+
+
+@contextmanager
+def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """No other command changes the list at ``path`` during the block, which waits for one that
+    does. on_wait: called before it waits
+
+    errors: RefusedError without such a list; OSError where its folder cannot be written to
+    """
+    read_text(path)
+    place = path.resolve()
+    lock = FileLock(place.with_name(f".{place.name}.lock"), mode=0o666)  # Whoever may write there.
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_wait()
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def append(path: Path, text: str) -> None:
@@ -71,7 +94,8 @@ def _require_lines(path: Path, node: CommentedSeq | CommentedMap) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace the file in one step."""
+    """Replace the file in one step, and no link to it."""
+    path = path.resolve()
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)

@@ -2,6 +2,7 @@
 column.
 """
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +21,11 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES, beginning, expanded
 from generator.checkpoints.list_row import (
+    A_REPOSITORY,
     ANALYSES,
     ON_HUB,
     PAGES,
+    REPOSITORY,
     RESERVED,
     ROWS,
     USE,
@@ -43,6 +46,7 @@ from generator.text import slugify
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_BYTES = 2**19
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
+REPOSITORY_URL = "REPOSITORY_URL"  # An environment variable.
 CONFIG = "config"  # The key of a row that names a file.
 WEIGHTS = "weights"  # That of one that names a file within its folder.
 TEXT = "text"  # The key of ``use`` that names one.
@@ -162,8 +166,17 @@ def _is_there(place: Path) -> bool:
 
 
 def read_settings(path: Path) -> ListSettings:
-    """What the list at ``path`` says of the whole atlas. errors: RefusedError"""
-    return _settings(_document(path))
+    """What the list at ``path`` says of the whole atlas, and the environment of its repository
+    where the list does not.
+
+    errors: RefusedError
+    """
+    settings, given = _settings(_document(path)), os.environ.get(REPOSITORY_URL, "")
+    if settings.repository or not given:
+        return settings
+    if not REPOSITORY.fullmatch(given):
+        raise RefusedError(f"{REPOSITORY_URL}: found {given!r:.80}; expected {A_REPOSITORY}")
+    return replace(settings, repository=given)
 
 
 def _settings(head: CommentedMap) -> ListSettings:

@@ -25,6 +25,10 @@ SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of p
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 USE, ANALYSES, PAGES = "use", "analyses", "pages"
 ROWS = "checkpoints"  # The key of all rows.
+REPOSITORY = re.compile(r"https?://[^\s/?#<>\"'{}\\]+/[^\s?#<>\"'{}\\]+")
+OF_REPORTS = "repository"
+PLAIN = "some text without control or direction marks"
+A_REPOSITORY = "an address such as https://github.com/owner/name"
 OF = "of"  # The key of the published model that a row is of.
 ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
 NOT_AN_ID = "a Hub id, 'owner/name'"
@@ -114,6 +118,14 @@ class Head(BaseModel):
             " words."
         ),
         examples=[{"exclude": ["lesson", "notebooks"]}],
+    )
+    repository: str = Field(
+        "",
+        description=(
+            "Address of the repository where readers report a wrong number: each page of an entry"
+            " leads to a new issue there, with page, revision and version filled in."
+        ),
+        examples=["https://github.com/owner/name"],
     )
 
 
@@ -346,14 +358,22 @@ def problems(
 def problems_of_head(document: CommentedMap, place: FilePlace) -> Iterator[str]:
     """As ``problems``, of the keys of a list beside its checkpoints."""
     head = {key: value for key, value in document.items() if key != ROWS}
-    invalid = _invalid(head, Head)
+    invalid = [one for one in _invalid(head, Head) if one["loc"][:1] != (OF_REPORTS,)]
     yield from dict.fromkeys(_message(problem, document, Head, place, "") for problem in invalid)
-    for key in ("title", "description"):
-        if isinstance(value := head.get(key), str) and FORBIDDEN.search(value):
-            yield (
-                f"{place_of_key(document, key, place)}: {key}: found {value!r:.80}; expected text"
-                " without control or direction marks"
-            )
+    for key in (OF_REPORTS, "title", "description"):
+        value = head.get(key)
+        expected = A_REPOSITORY if key == OF_REPORTS else PLAIN
+        if isinstance(value, str):
+            fits = REPOSITORY.fullmatch(value) if key == OF_REPORTS else _is_plain(value)
+        else:
+            fits = value is None or key != OF_REPORTS
+        if not fits:
+            at = place_of_key(document, key, place)
+            yield f"{at}: {key}: found {value!r:.80}; expected {expected}"
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text.strip()) and not FORBIDDEN.search(text)
 
 
 def place_of_key(mapping: CommentedMap, key: str, otherwise: FilePlace) -> FilePlace:
@@ -439,17 +459,14 @@ def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[s
 
 
 def _are_names(revisions: Sequence[str]) -> bool:
-    plain = all(
-        name.strip() and not FORBIDDEN.search(name) and not PATH_LIKE.search(name)
-        for name in revisions
-    )
+    plain = all(_is_plain(name) and not PATH_LIKE.search(name) for name in revisions)
     return plain and 0 < len(revisions) == len(set(revisions))
 
 
 def unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
     """What is expected in place of ``value`` as that of ``key``; None where it fits."""
-    if not value.strip() or FORBIDDEN.search(value):
-        return "some text without control or direction marks"
+    if not _is_plain(value):
+        return PLAIN
     if any(source.key == key and source.is_path for source in sources):
         return None
     if key == "paper":

@@ -25,8 +25,30 @@ EXIT_CODES = (
 )
 
 
+# Commands by what they are for, in the order of help.
+GROUPS = {
+    "For engineers": ("lint", "compare", "inspect", "expected"),
+    "For a site": ("init", "add", "check", "build", "serve", "diff"),
+    "Upkeep": ("pin", "schema", "models", "summary"),
+}
+GROUP_OF = {name: title for title, names in GROUPS.items() for name in names}
+
+
 class Guarded(TyperGroup):
-    """Commands, whatever ends one of which is one sentence and an exit code."""
+    """Commands in groups, whatever ends one of which is one sentence and an exit code."""
+
+    @override
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, group by group."""
+        return sorted(super().list_commands(ctx), key=list(GROUP_OF).index)
+
+    @override
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command, in the panel of its group."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.rich_help_panel = GROUP_OF[cmd_name]
+        return command
 
     @override
     def make_context(self, *arguments: Any, **options: Any) -> Any:

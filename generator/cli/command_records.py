@@ -7,6 +7,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.models import ArgumentInfo, ParameterInfo
 
+from generator.cli.application import GROUP_OF
 from generator.contracts import Command, Parameter
 
 ENDINGS = "Exit codes: "  # The beginning of a paragraph in the docstring of a command.
@@ -14,8 +15,8 @@ KINDS = {Path: "path", str: "text", int: "whole number", bool: ""}
 
 
 def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
-    """Every command that help lists, in that order; the name of one in a group begins with that of
-    the group.
+    """Every command that help lists, in that order; the name of one below another begins with that
+    of the other.
     """
     own = [
         _command(info.callback, group)
@@ -25,7 +26,7 @@ def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
     for inner in app.registered_groups:
         if inner.typer_instance is not None:
             own += commands(inner.typer_instance, f"{group}{inner.name} ")
-    return tuple(own)
+    return tuple(sorted(own, key=lambda one: list(GROUP_OF).index(one.name.split()[0])))
 
 
 def _command(function: Any, group: str) -> Command:
@@ -37,8 +38,10 @@ def _command(function: Any, group: str) -> Command:
     )
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function).parameters
+    name = group + function.__name__
     return Command(
-        group + function.__name__,
+        name,
+        GROUP_OF.get(name.split()[0], ""),
         summary,
         endings,
         tuple(_parameter(name, hints[name], signature[name].default) for name in signature),

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -151,18 +152,27 @@ def add(
     """Append a repository of the Hub to the list, pinned at its current commit, or append the
     checkpoints and training runs in a folder. Comments in the list say what is left out, and why.
     """
-    listed = list_file.load(config_file, plan.all_sources())
-    if named.is_path(name):
-        own_runs.append(out, config_file, listed, named_paths.expanded(name))
-        return
-    checkpoint = named.checkpoint_at(name)
-    if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
-        raise RefusedError(
-            f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
-        )
-    commit = named.commit_of(checkpoint)
-    list_edit.add(config_file, checkpoint.id, commit)
-    out.print(f"{config_file}: added {checkpoint.id} at {commit}")
+    with _locked(config_file):
+        listed = list_file.load(config_file, plan.all_sources())
+        if named.is_path(name):
+            own_runs.append(out, config_file, listed, named_paths.expanded(name))
+            return
+        checkpoint = named.checkpoint_at(name)
+        if any(row.place == checkpoint.place and row.source == checkpoint.source for row in listed):
+            raise RefusedError(
+                f"{checkpoint.id}: already in {config_file}; expected one that is not listed"
+            )
+        with named.hub_errors(checkpoint):
+            commit = named.commit_of(checkpoint)
+        list_edit.add(config_file, checkpoint.id, commit)
+        added = f"{checkpoint.id} at {commit}"
+        out.print(f"{config_file}: 1 entry of {len(listed) + 1} is new, {added}")
+
+
+def _locked(config_file: Path) -> AbstractContextManager[None]:
+    """That of a command which changes the list: others wait for it, and say so."""
+    waiting = f"{config_file}: another command changes it; waiting for its end"
+    return list_edit.locked(config_file, lambda: err.print(waiting))
 
 
 @app.command()
@@ -178,6 +188,11 @@ def pin(
     """Pin every entry of the Hub that names no commit at its current commit. Entries that name a
     training run stay as they are.
     """
+    with _locked(config_file):
+        _pin(config_file, upgrade)
+
+
+def _pin(config_file: Path, upgrade: bool) -> None:
     list_file.load(config_file, plan.all_sources())
     commits = {}
     for index, row in enumerate(list_file.read_rows(config_file)):

@@ -72,7 +72,8 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     ] = False,
 ) -> None:
     """Say whether two checkpoints encode position identically: by the angles, windows, tables and
-    biases that follow from them, not by how these are written.
+    biases that follow from them, not by how these are written. Of a published model whose Hub is
+    not reached, the program compares its own copy of the config.json where it has one, and says so.
 
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared, or
     not mended.

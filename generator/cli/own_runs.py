@@ -36,11 +36,12 @@ class FoundEntries:
     """What was found, as text of a list.
 
     active: a row each; waiting: rows that need ``pickle: true``; reasons: what each is left out for
-    taken: slugs of the list; listed: places that it has already; n_listed: what was found of these
+    taken: slugs of the list; listed: what it names already, by ``folders.identities``; n_listed:
+        how much of this was found
     """
 
     taken: set[str] = field(default_factory=set)
-    listed: set[Path] = field(default_factory=set)
+    listed: set[str] = field(default_factory=set)
     active: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     reasons: dict[str, list[str]] = field(default_factory=dict)
@@ -71,13 +72,15 @@ class FoundEntries:
             if _left_out(reason, names).lstrip("# ").rstrip() not in known
         }
 
-    @property
-    def counts(self) -> str:
-        """How many there are of each, in words."""
+    def counts(self, n_before: int | None = None) -> str:
+        """How many there are of each, in words. n_before: as in ``_tell``"""
+        n_new, of_all = len(self.active), ""
+        if n_before is not None:
+            of_all = f" of {n_before + n_new} {'is' if n_new == 1 else 'are'} new"
         n_left_out = sum(map(len, self.reasons.values()))
         return ", ".join(
             (
-                plural(len(self.active), "entry", "entries"),
+                plural(n_new, "entry", "entries") + of_all,
                 *((f"{len(self.waiting)} waiting for your permission",) if self.waiting else ()),
                 *((f"{n_left_out} left out, with the reason",) if n_left_out else ()),
                 *((f"{self.n_listed} already listed",) if self.n_listed else ()),
@@ -133,21 +136,24 @@ def append(
 
     errors: RefusedError where nothing is found, or for a list in flow style; OSError
     """
-    places = {os.path.realpath(place) for row in listed for place in _places(row)}
-    rows = FoundEntries({row.slug for row in listed}, set(map(Path, places)))
+    names = {name for row in listed for one in _members(row) for name in folders.identities(one)}
+    rows = FoundEntries({row.slug for row in listed}, names)
     rows = _found(terminal, [folder], config_file.parent, rows)
     rows.leave_out_known(list_file.read_text(config_file))
     if not rows.active and not rows.waiting:
         if rows.n_listed:
-            terminal.print(f"{config_file}: nothing to add ({rows.counts})")
+            terminal.print(f"{config_file}: nothing to add ({rows.n_listed} already listed)")
             return
         raise RefusedError(*_nothing([folder], rows))
     list_edit.append(config_file, rows.text)
-    _tell(terminal, config_file, rows)
+    _tell(terminal, config_file, rows, len(listed))
 
 
-def _tell(terminal: Terminal, config_file: Path, rows: FoundEntries) -> None:
-    terminal.print(f"{config_file}: {rows.counts}")
+def _tell(
+    terminal: Terminal, config_file: Path, rows: FoundEntries, n_before: int | None = None
+) -> None:
+    """n_before: entries of the list before, None for a new one"""
+    terminal.print(f"{config_file}: {rows.counts(n_before)}")
     if rows.active:
         terminal.print("'position-atlas build' builds the site")
     else:
@@ -174,15 +180,15 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {others:,} more" if others > 0 else "")
 
 
-def _places(row: Checkpoint) -> list[str]:
-    """Where the checkpoints of a row of a list lie; empty for one that is not of a folder."""
+def _members(row: Checkpoint) -> list[Checkpoint]:
+    """The row of a list, and its checkpoints; empty for one that is not of a folder."""
     if row.source != folders.SOURCE.key:
         return []
     for every in (1, row.every):  # All of them, unless these are too many.
         with suppress(AtlasError, OSError):  # Reported by a build.
             members = folders.SOURCE.members(replace(row, every=every), offline=True)
-            return [row.place, *(member.place for member in members)]
-    return [row.place]
+            return [row, *members]
+    return [row]
 
 
 def _found(
@@ -200,12 +206,14 @@ def _found(
             written = _written(top, base)
             failed: list[tuple[_Group, str]] = []
             for group in _groups(seen, written):
-                if any(Path(os.path.realpath(one.place)) in rows.listed for one in group.members):
+                names = frozenset[str]().union(*map(folders.identities, group.members))
+                if names & rows.listed:
                     rows.n_listed += 1
                 elif n_opened == MOST_OPENED:
                     seen.is_whole = False
                 else:
                     n_opened += 1
+                    rows.listed |= names
                     if reason := _add(rows, group, executor):
                         failed.append((group, reason))
             for group, reason in failed:

@@ -37,6 +37,7 @@ class ListSettings:
     title, description: its name, and its first sentence; "" for those of the program
     models: which published models it has: all that the program knows, those of its entries, or none
     analyses, pages: which are made
+    repository: its address, where readers report what is wrong; "" without one
     """
 
     title: str = ""
@@ -44,3 +45,4 @@ class ListSettings:
     models: Models = "all"
     analyses: Choice = field(default_factory=Choice)
     pages: Choice = field(default_factory=Choice)
+    repository: str = ""

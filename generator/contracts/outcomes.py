@@ -163,11 +163,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Command:
-    """A command. summary: one sentence; endings: its exit codes where they have a meaning of their
-    own, else ""
+    """A command. group: what it is for; summary: one sentence; endings: its exit codes where they
+    have a meaning of their own, else ""
     """
 
     name: str
+    group: str
     summary: str
     endings: str
     parameters: tuple[Parameter, ...]

@@ -24,7 +24,6 @@ from generator.contracts import (
     Guest,
     Outcome,
     Page,
-    PageKind,
     discovery,
     names,
 )
@@ -48,8 +47,9 @@ from generator.pipeline.store import Store
 from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
-from generator.site import pages, render, write
+from generator.site import render, write
 from generator.site.html import mkdocs_build
+from generator.site.kinds import every_kind, of_guests
 from generator.site.materials import OURS, Materials
 
 OnEvent = Callable[[jobs.Event | jobs.JobStage | jobs.Models], None]
@@ -299,7 +299,8 @@ class _Build:
         self.on_event(jobs.JobStage("mkdocs"))
         docs, site = (self.spec.folder / name for name in write.SWAPPED)
         date = _date(self.rows(outcomes), self.spec.listed)
-        mkdocs_build.build(self.spec.materials.settings, docs, site, date, self.spec.settings)
+        materials, settings = self.spec.materials, self.spec.settings
+        mkdocs_build.build(materials.settings, docs, site, date, materials.own_pages, settings)
 
     def remember(
         self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
@@ -337,11 +338,12 @@ def _pages(atlas: Atlas, artifacts: Artifacts) -> tuple[list[Page], list[str]]:
     """Every page, whose figures are drawn meanwhile, and the places of kinds without a page."""
     every_page: list[Page] = []
     absent: list[str] = []
-    present = {kind.key for guest in atlas.guests for kind in guest.kinds}
-    of_guests = [kind for guest in discovery.guests() for kind in guest.kinds]
-    for kind in (*discovery.load(pages, PageKind), *of_guests):
-        is_here = kind not in of_guests or kind.key in present
-        of_kind = kind.pages(atlas) if is_here and atlas.settings.pages.takes(kind.key) else []
+    absent_guests = {kind.key for kind in of_guests()}.difference(
+        kind.key for guest in atlas.guests for kind in guest.kinds
+    )
+    for kind in every_kind():
+        is_made = kind.key not in absent_guests and atlas.settings.pages.takes(kind.key)
+        of_kind = kind.pages(atlas) if is_made else []
         artifacts.start(figure for page in of_kind for figure in page.figures)
         every_page += of_kind
         absent += [] if of_kind else kind.places

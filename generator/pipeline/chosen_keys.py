@@ -3,19 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from generator.contracts import Checkpoint, PageKind, discovery
+from generator.contracts import Checkpoint
 from generator.contracts.list_settings import ListSettings
 from generator.errors import RefusedError
 from generator.pipeline import evaluate, use
-from generator.site import pages
+from generator.site.kinds import every_kind
 
 NEEDED = "front"  # The kind of page where every site begins.
-
-
-def kinds() -> tuple[PageKind, ...]:
-    """Every kind of page, those of guests last."""
-    guests = (kind for guest in discovery.guests() for kind in guest.kinds)
-    return (*discovery.load(pages, PageKind), *guests)
 
 
 def check(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> None:
@@ -24,7 +18,8 @@ def check(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> Non
     errors: RefusedError with all that are unknown
     """
     analyses = {one.key for one in (*evaluate.all_analyses(), *use.all_measures())}
-    problems = [f"{path}: pages: {one}" for one in settings.pages.unknown({k.key for k in kinds()})]
+    kinds = {kind.key for kind in every_kind()}
+    problems = [f"{path}: pages: {one}" for one in settings.pages.unknown(kinds)]
     if not settings.pages.takes(NEEDED):
         problems.append(f"{path}: pages: found no {NEEDED!r}; expected it, where a site begins")
     problems += [f"{path}: analyses: {one}" for one in settings.analyses.unknown(analyses)]

@@ -6,12 +6,12 @@ from functools import partial
 
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.list_row import ON_HUB
-from generator.contracts import Checkpoint, Copy, Files, Maker, Outcome
-from generator.errors import AtlasError, NotReachedError, RefusedError
-from generator.pipeline.not_reached import config_of
+from generator.contracts import Checkpoint, Copy, Maker, Outcome
+from generator.errors import AtlasError, RefusedError
 from generator.pipeline.packing import pack, unpack
 from generator.reading import comparison, plan
 from generator.reading.plan import Task, opened
+from generator.reading.shipped import opened_or_shipped
 from generator.reading.sides import comparable
 from generator.text import slugify
 
@@ -85,24 +85,11 @@ def _made(pair: CopyPair, maker: Maker) -> Copy:
 def _packed(pair: CopyPair) -> bytes:
     """What is known of a pair, in a worker."""
     try:
-        files, reason = _original(pair.original)
+        files, reason = opened_or_shipped(pair.original)
         sides = comparable("A", files), comparable("B", opened(pair.copy))
         return pack(replace(pair.record, comparison=comparison.compared(*sides), reason=reason))
     except AtlasError as error:
         return pack(replace(pair.record, reason=str(error)))
-
-
-def _original(task: Task) -> tuple[Files, str]:
-    """Its files; where it is not reached its published config, and where that is from.
-
-    errors: RowError, NotReachedError
-    """
-    try:
-        return opened(task), ""
-    except NotReachedError:
-        if (known := config_of(task.checkpoint)) is None:
-            raise
-        return known
 
 
 def _on_hub(name: str) -> Checkpoint:

@@ -15,7 +15,7 @@ from generator.reading.comparison import (
     said_orders,
 )
 from generator.reading.plan import Task
-from generator.reading.sides import Side, Sides, sides_of
+from generator.reading.sides import Side, Sides, sides_or_shipped
 
 # Draft models that read hidden states of their target: EAGLE (arXiv 2401.15077) and later ones.
 OF_HEADS = re.compile(r"eagle|dflash|speculator|draftmodel", re.IGNORECASE)
@@ -32,7 +32,7 @@ PADDING = 1024
 
 def compare(target: Task, draft: Task) -> Comparison:
     """As ``drafted``, of two tasks. errors: RowError, NotReachedError"""
-    return drafted(*sides_of(target, draft))
+    return drafted(*sides_or_shipped(target, draft))
 
 
 def drafted(target: Side, draft: Side) -> Comparison:
@@ -57,7 +57,8 @@ def drafted(target: Side, draft: Side) -> Comparison:
         verdict = "cannot be compared"
     padded = (one.text for one, is_padded in vocabularies if is_padded)
     rotations = (*_of_rotations(sides, reads=reads), *_of_pairs(sides))
-    notes = (WORDING("draft", reads=reads), *padded, *rotations)
+    shipped = (side.shipped for side in sides if side.shipped)
+    notes = (WORDING("draft", reads=reads), *padded, *rotations, *shipped)
     return Comparison(verdict, tuple(differences), tuple(untold), notes)
 
 

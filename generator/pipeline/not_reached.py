@@ -9,22 +9,12 @@ from functools import partial
 from generator.cache.fingerprint import of_parts
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
-from generator.contracts import Checkpoint, Files, Maker, Outcome, discovery
+from generator.contracts import Maker, Outcome
 from generator.pipeline.packing import pack, unpack
 from generator.reading.find import look
-from generator.reading.plan import source_of
+from generator.reading.shipped import config_of
 
 Submit = Callable[[str, Maker], Maker]  # As ``Atlas.submit``.
-
-
-def config_of(checkpoint: Checkpoint) -> tuple[Files, str] | None:
-    """The config that a guest has of a checkpoint, and where it is from; None where none has, and
-    for a path, whose name says nothing.
-    """
-    if source_of(checkpoint).is_path:
-        return None
-    found = (guest.config(checkpoint) for guest in discovery.guests())
-    return next((one for one in found if one is not None), None)
 
 
 def described(outcomes: Sequence[Outcome], submit: Submit) -> tuple[Outcome, ...]:

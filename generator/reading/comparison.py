@@ -42,7 +42,7 @@ from generator.reading.evidence import evidence
 from generator.reading.find import scheme_of
 from generator.reading.plan import Task
 from generator.reading.questions import unread_keys
-from generator.reading.sides import OF_SECTIONS, SECTIONS, Key, Side, Sides, sides_of
+from generator.reading.sides import OF_SECTIONS, SECTIONS, Key, Side, Sides, sides_or_shipped
 from generator.reading.taken import is_read, ours_of, taken
 from generator.text import times
 
@@ -61,7 +61,7 @@ def compare(one: Task, other: Task) -> Comparison:
 
     errors: RowError, NotReachedError
     """
-    return compared(*sides_of(one, other))
+    return compared(*sides_or_shipped(one, other))
 
 
 def compared(one: Side, other: Side) -> Comparison:
@@ -107,7 +107,7 @@ def compared(one: Side, other: Side) -> Comparison:
     rounded = (note for pair in pairs for note in _rounded(pair))
     notes = (
         *_alone(sides), *rounded, *beside_position, *_not_weighed(sides), *_by_default(sides),
-        *_of_words(sides),
+        *_of_words(sides), *(side.shipped for side in sides if side.shipped),
     )  # fmt: skip
     without = {
         _numbers_unread(side, encoding): scheme_of(encoding).title

@@ -68,7 +68,8 @@ def hub_errors(checkpoint: Checkpoint) -> Iterator[None]:
         yield
     except AtlasError as error:
         has_commit = revisions.COMMIT.fullmatch(checkpoint.revision or "")
-        if plan.source_of(checkpoint).is_path or has_commit:
+        is_of_another = not str(error).startswith(checkpoint.place)
+        if plan.source_of(checkpoint).is_path or has_commit or is_of_another:
             raise
         raise type(error)(
             f"no folder or file {checkpoint.id!r:.80}, so it was looked for on the Hub: {error}"

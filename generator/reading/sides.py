@@ -1,7 +1,7 @@
 """The two checkpoints of a comparison: what is known of each alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from generator.checkpoints.files.planned import PartlyReadFiles
@@ -9,13 +9,16 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import rejections
 from generator.contracts import Encoding, Files, Layer, ModelConfig, usable_length
+from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.errors import NotNumbersError
 from generator.reading.evidence import look_closely
 from generator.reading.find import Found, all_schemes
 from generator.reading.plan import Task, opened
 from generator.reading.questions import parts_not_understood
+from generator.reading.shipped import opened_or_shipped
 
+WORDING = Wording("wording/comparison.jinja")
 Key = tuple[str, str]
 # Pairs that turn by time, by height and by width, and the kind of a rotation with them.
 SECTIONS, OF_SECTIONS = "mrope_section", "mrope"
@@ -27,6 +30,8 @@ class Side:
 
     encodings: by key; layers: by part; asked: on encodings that its settings ask for, and parts,
         that are not understood, a sentence each
+    shipped: that its settings are those that the program has of it, as a sentence; "" where its
+        own files are open
     """
 
     name: str
@@ -35,6 +40,7 @@ class Side:
     encodings: Mapping[str, Encoding[Form]]
     layers: Mapping[str, list[Layer]]
     asked: tuple[str, ...]
+    shipped: str = ""
 
     @classmethod
     def of(cls, name: str, files: Files) -> "Side":
@@ -124,3 +130,20 @@ def sides_of(one: Task, other: Task) -> "Sides":
         if task.problem is not None:
             raise task.problem
     return comparable("A", opened(one)), comparable("B", opened(other))
+
+
+def sides_or_shipped(one: Task, other: Task) -> "Sides":
+    """As ``sides_of``, where one that is not reached and names no revision may have the published
+    config that the program has of it.
+    """
+    if any(task.problem or task.listed for task in (one, other)):
+        return sides_of(one, other)
+    named = zip("AB", (one, other), strict=True)
+    a, b = (_or_shipped(name, task) for name, task in named)
+    return a, b
+
+
+def _or_shipped(name: str, task: Task) -> Side:
+    files, source = opened_or_shipped(task)
+    said = WORDING("shipped", side=name, id=task.checkpoint.id, source=source) if source else ""
+    return replace(comparable(name, files), shipped=said)

@@ -9,6 +9,7 @@ from generator import ROOT
 
 # Beside a list of checkpoints: settings of mkdocs, merged with ours.
 SETTINGS = "position-atlas.yml"
+INDEX = "index.md"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,20 @@ class Materials:
     def paths(self) -> tuple[Path, ...]:
         """All of them."""
         return (*self.templates, *self.written, *self.settings)
+
+    @property
+    def own_pages(self) -> tuple[str, ...]:
+        """Paths of pages that a user wrote beside ours, those of a folder together, of which its
+        index is the first; none that begins with a dot or lies in a folder that does.
+        """
+        *own, ours = self.written
+        files = [(folder, path) for folder in own for path in folder.rglob("*.md")]
+        found = {path.relative_to(folder) for folder, path in files if path.is_file()}
+        return tuple(
+            path.as_posix()
+            for path in sorted(found, key=lambda path: (path.parts[:-1], path.name != INDEX, path))
+            if not (ours / path).is_file() and not any(part[0] == "." for part in path.parts)
+        )
 
 
 OURS = Materials((ROOT / "templates",), (ROOT / "site_src",), (ROOT / "mkdocs.yml",))

@@ -17,7 +17,7 @@ from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, paper_address
 from generator.contracts.wording import FILTERS
 from generator.figures import svg
-from generator.site import moved, outline
+from generator.site import moved, outline, reports
 from generator.site.compare import scripts as compare_data
 from generator.site.data import citations, dataset, feed, figure_scripts, finder
 from generator.site.data import downloads as data_files
@@ -41,7 +41,8 @@ class EveryPage:
 
     version: of the program; date: of the data; release: that has them; address: of the site
     guests: their keys, by which ``prose`` has what other pages show of them
-    here: address of the page; card: its picture; link, prose, size: functions, see ``_markdown``
+    here: address of the page; card: its picture; link, prose, size, report: functions, see
+        ``_markdown``
     """
 
     version: str
@@ -54,6 +55,7 @@ class EveryPage:
     link: Callable[[str], Markup]
     prose: Callable[[str, str], Any]
     size: Callable[[str], tuple[int, int]]
+    report: Callable[[str | None], str]
 
 
 def drawing(figure: Figure) -> bytes:
@@ -223,17 +225,25 @@ def _markdown(
         return svg.size(drawings[path])
 
     file = quote(page.path.removesuffix(".md") + ".html")
+    here = urljoin(atlas.address, file) if atlas.address else None
+    version = atlas.versions.get(PROGRAM, "")
+
+    def report(revision: str | None) -> str:
+        """Where a reader reports a wrong number of a checkpoint at ``revision``; "" for nowhere."""
+        return reports.address(atlas.settings.repository, here or file, version, revision)
+
     everywhere = EveryPage(
-        version=atlas.versions.get(PROGRAM, ""),
+        version=version,
         date=atlas.date,
         address=atlas.address,
         release=atlas.releases[-1].id if atlas.releases else None,
         guests=tuple(guest.key for guest in atlas.guests),
-        here=urljoin(atlas.address, file) if atlas.address else None,
+        here=here,
         card=page.card,
         link=link,
         prose=prose,
         size=size,
+        report=report,
     )
     template = environment.get_template(f"pages/{page.context.template}")
     return template.render(vars(page.context) | vars(everywhere)).encode()

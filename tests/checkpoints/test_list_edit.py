@@ -1,6 +1,8 @@
 """Changes of the list keep all that a person wrote in it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -74,3 +76,30 @@ def test_a_list_or_row_within_brackets_is_refused_and_left_alone(text: str, path
     with pytest.raises(RefusedError, match="expected one line for each value"):
         list_edit.add(path, "owner/name", NEW) if "[" in text else list_edit.pin(path, {0: NEW})
     assert path.read_text(encoding="utf-8") == text
+
+
+def test_what_changes_a_list_at_once_waits_and_nothing_is_lost(path: Path) -> None:
+    link = path.with_name("link.yml")
+    link.symlink_to(path.name)
+    names, waited, start = [f"owner/name-{n}" for n in range(6)], list[str](), Barrier(6)
+
+    def add(name: str) -> None:
+        start.wait()
+        place = link if name[-1] in "024" else path
+        with list_edit.locked(place, lambda: waited.append(name)):
+            list_edit.add(place, name, NEW)
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(add, names))
+    assert {row.id for row in list_file.load(path, all_sources())} >= {*names}
+    assert waited
+    assert link.is_symlink()
+
+
+def test_a_list_that_is_not_there_is_not_locked(path: Path) -> None:
+    with (
+        pytest.raises(RefusedError, match=r"absent\.yml: cannot be read"),
+        list_edit.locked(path.with_name("absent.yml"), pytest.fail),
+    ):
+        pass
+    assert [one.name for one in path.parent.iterdir()] == [path.name]

@@ -21,7 +21,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.__main__ import PLAIN, plainly
-from generator.cli.application import reporting_errors
+from generator.cli.application import GROUP_OF, GROUPS, reporting_errors
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, Build, reporting
 from generator.cli.serving import for_this_machine, not_found
@@ -109,6 +109,10 @@ def test_every_command_and_every_option_has_help() -> None:
         assert [one.name for one in command.params if one.name != "help" and not one.help] == []
     shown = " ".join(invoke("--help").stdout.split())
     assert [name for name in PUBLIC if f" {name} " not in shown] == []
+    grouped = [word for title, names in GROUPS.items() for word in (f"─ {title} ─", *names)]
+    places = [shown.index(word if "─" in word else f"│ {word} ") for word in grouped]
+    assert places == sorted(places)
+    assert {*PUBLIC} == {*GROUP_OF}
     assert "Exit codes, unless a command says otherwise: 0 done;" in shown
     assert invoke("--version").stdout == f"position-atlas {version('position-atlas')}\n"
 

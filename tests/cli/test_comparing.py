@@ -42,6 +42,39 @@ def test_the_verdict_is_the_first_line_and_the_exit_code(
     assert [one["kind"] for one in found["differences"]] == ["rotation"] * code
 
 
+V1, V3 = "mistralai/Mistral-7B-v0.1", "mistralai/Mistral-7B-v0.3"
+
+
+def test_without_the_hub_published_configs_are_compared_and_named(run: Run, tmp_path: Path) -> None:
+    ended = run("compare", V1, V3, "--json")
+    found = json.loads(ended.stdout)
+    assert (ended.returncode, found["verdict"]) == (1, "different")
+    # Mistral 7B, arXiv 2310.06825, table 1; the changelog of its maker on version 0.3.
+    assert [each["kind"] for each in found["differences"]] == ["mixing", "rotation"]
+    assert "windows within 4,096 positions" in found["differences"][0]["text"]
+    for side, name in zip("AB", (V1, V3), strict=True):
+        said = f"{side} is this program's own copy of the config.json of {name}, without weights"
+        assert sum(said in note for note in found["notes"]) == 1
+    local = save_folder(tmp_path / "local", {**LLAMA, "model_type": "mistral"})
+    notes = json.loads(run("compare", V1, local, "--json").stdout)["notes"]
+    assert sum("own copy" in note for note in notes) == 1
+    assert "own copy" in run("compare", V1, V3, "--draft").stdout
+
+
+@pytest.mark.parametrize("other", [f"{V3}@main", "nobody/else"])
+def test_a_revision_or_an_unknown_model_is_not_replaced_by_a_published_config(
+    run: Run, other: str
+) -> None:
+    ended = run("compare", V1, other)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.count("no folder or file") == 1
+
+
+def test_nothing_is_mended_by_a_published_config(run: Run) -> None:
+    ended = run("compare", V1, V3, "--fix")
+    assert (ended.returncode, ended.stdout) == (2, "")
+
+
 def no_json(folder: Path) -> Path:
     save_folder(folder, {})
     (folder / "config.json").write_text("{", encoding="utf-8")

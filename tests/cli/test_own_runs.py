@@ -95,6 +95,7 @@ def test_rows_are_appended_and_the_rest_stays_as_it_is(runs: Path) -> None:
     before = "# Mine.\ncheckpoints:\n    - folder: runs/rope   # the first\n      title: gpt\n"
     Path("checkpoints.yml").write_text(before, encoding="utf-8")
     said = run("add", "runs").stdout
+    assert "entries of 3 are new" in said
     assert "1 already listed" in said
     assert text().startswith(before)
     assert text().count("runs/rope") == 1
@@ -143,6 +144,22 @@ def test_what_a_series_of_the_list_has_is_not_added(runs: Path) -> None:
     Path("checkpoints.yml").write_text(row, encoding="utf-8")
     run("add", "runs/gpt/checkpoint-10")
     assert text() == row
+
+
+def test_one_file_is_one_entry_by_whatever_path(runs: Path) -> None:
+    write_folder(runs / "mine", WORDLESS)
+    Path("link").symlink_to("runs/mine")
+    Path("lists.safetensors").symlink_to("runs/gpt/model.safetensors")
+    run("init", "runs/mine/model.safetensors", "runs/mine", str(runs / "mine"), "link")
+    assert "2 entries of 3 are new" in run("add", "runs/gpt").stdout
+    whole = text()
+    assert whole.count("- folder:") == 3
+    names = ("runs/gpt/model.safetensors", str(runs / "gpt"), "./runs/../runs/gpt", "link")
+    for name in (*names, "lists.safetensors", "link/model.safetensors"):
+        assert "nothing to add (1 already listed)" in run("add", name).stdout.replace(
+            "2 al", "1 al"
+        )
+    assert text() == whole
 
 
 def test_a_run_that_has_grown_is_listed_still(runs: Path) -> None:

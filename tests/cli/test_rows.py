@@ -1,11 +1,15 @@
 """Rows from the command line, against a Hub: added, pinned, and weighed before they are read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from time import sleep
 
 import pytest
 import safetensors.numpy
 
+from generator.checkpoints import list_edit
 from tests.built import ROOT
 from tests.hub_server import Hub, Repository, serving
 from tests.inline import run
@@ -29,6 +33,7 @@ def hub() -> Iterator[Hub]:
         "atlas/moving": Repository({OLD: ROTATION, NEW: ROTATION}, {"main": NEW}),
         "atlas/pinned": Repository({OLD: NOTHING, OTHER: NOTHING}, {"main": OTHER}),
         "atlas/new": Repository({OTHER: BUCKETS, OLD: BUCKETS}, {"main": OTHER, "former": OLD}),
+        "atlas/other": Repository({OLD: NOTHING}, {"main": OLD}),
     }
     with serving(repositories) as server:
         yield server
@@ -49,7 +54,9 @@ def command(hub: Hub, path: Path, *arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize(("name", "commit"), [("atlas/new", OTHER), ("atlas/new@former", OLD)])
 def test_a_repository_is_added_at_its_commit(name: str, commit: str, hub: Hub, path: Path) -> None:
-    assert command(hub, path, "add", name)[0] == 0
+    assert command(hub, path, "add", name) == (
+        0, f"{path}: 1 entry of 4 is new, atlas/new at {commit}\n"
+    )  # fmt: skip
     assert path.read_text(encoding="utf-8") == f"{LIST}  - hub: atlas/new\n    revision: {commit}\n"
     assert command(hub, path, "check")[0] == 0
 
@@ -58,6 +65,33 @@ def test_a_repository_is_added_at_its_commit(name: str, commit: str, hub: Hub, p
 def test_what_is_listed_or_nowhere_is_not_added(name: str, hub: Hub, path: Path) -> None:
     code, said = command(hub, path, "add", name)
     assert (code, name in said, path.read_text(encoding="utf-8")) == (2, True, LIST)
+
+
+def test_a_name_that_is_no_path_says_so(hub: Hub, path: Path) -> None:
+    code, said = command(hub, path, "add", "nosuch")
+    assert (code, path.read_text(encoding="utf-8")) == (2, LIST)
+    assert said.startswith("no folder or file 'nosuch', so it was looked for on the Hub: nosuch@")
+
+
+@pytest.mark.parametrize("arguments", [("add", "atlas/other"), ("pin",)])
+def test_a_command_waits_for_another_that_changes_the_list(
+    arguments: Sequence[str], hub: Hub, path: Path
+) -> None:
+    holds = Event()
+
+    def hold() -> None:
+        with list_edit.locked(path, pytest.fail):
+            holds.set()
+            sleep(0.5)
+            list_edit.append(path, "- hub: atlas/new\n")
+
+    with ThreadPoolExecutor(1) as threads:
+        held = threads.submit(hold)
+        assert holds.wait(10)
+        code, said = command(hub, path, *arguments)
+        held.result()
+    assert f"{path}: another command changes it; waiting for its end" in said.replace("\n", "")
+    assert (code, "atlas/new" in path.read_text(encoding="utf-8")) == (0, True)
 
 
 def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:

@@ -123,7 +123,12 @@ def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
     assert {key.name for key in KEYS} == set(model.model_fields)
     assert all(key.meaning and key.kind and key.examples for key in KEYS)
     assert schema_words.ANYTHING not in {key.kind for key in KEYS}
-    assert [row[0] for row in tables(CONFIGURATION)[0]] == [key.name for key in KEYS]
+    head = guide.head_keys(plan.all_sources())
+    assert {key.name for key in head} == set(list_row.Head.model_fields)
+    assert all(key.meaning and key.kind and key.examples for key in head)
+    of_head, of_rows, *_ = tables(CONFIGURATION)
+    assert [row[0] for row in of_head] == [key.name for key in head]
+    assert [row[0] for row in of_rows] == [key.name for key in KEYS]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,7 @@ def test_what_stands_between_backquotes_is_code_and_the_rest_is_literal() -> Non
 
 
 def test_every_list_on_a_page_of_the_guide_loads(tmp_path: Path) -> None:
-    found = re.compile(r"```yaml\n(checkpoints:.*?)```", re.DOTALL)
+    found = re.compile(r"```yaml\n((?:[a-z]+:[^`]*)?checkpoints:.*?)```", re.DOTALL)
     lists = [block for text in (*WRITTEN.values(), CONFIGURATION) for block in found.findall(text)]
     assert len(lists) > len(KEYS)
     (tmp_path / "references").symlink_to(ROOT / "references")
@@ -259,7 +264,7 @@ def test_the_quick_start_names_the_files_that_init_writes(tmp_path: Path) -> Non
 
 def test_a_template_of_the_guide_shows_no_key_as_markup() -> None:
     template = environment_of(ROOT / "templates").get_template("pages/guide_command_line.md.jinja")
-    odd = Command("odd", "<b>*Bold*</b>", "", ())
+    odd = Command("odd", "<i>Odd</i>", "<b>*Bold*</b>", "", ())
     text = template.render(commands=(odd,), link=str)
     assert "<b>" not in text
     assert "*Bold*" not in text

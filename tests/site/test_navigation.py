@@ -14,7 +14,7 @@ from mkdocs.utils.yaml import yaml_load
 from generator import ROOT
 from generator.site import write
 from generator.site.html import mkdocs_build
-from generator.site.materials import OURS
+from generator.site.materials import OURS, SETTINGS, beside
 
 
 def _paths(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -140,3 +140,27 @@ def test_the_page_for_what_is_not_found_leads_to_every_entry_from_any_depth(
         "data/index.html",
     )  # fmt: skip
     assert [link["href"] for link in page.select("article a")] == [root + path for path in first]
+
+
+def test_pages_of_a_user_follow_in_the_menu_unless_it_has_them(tmp_path: Path) -> None:
+    own = {
+        "team.md": b"# Who & why", "about.md": b"# Ours", "runs of 2026/b.md": b"# B",
+        "runs of 2026/index.md": b"# First", "runs of 2026/deep/c.md": b"# C",
+        ".draft.md": b"# No", "hidden.md": b"# Hidden", "assets/.x/y.md": b"# No",
+    }  # fmt: skip
+    write.write(own, tmp_path / "site_src")
+    (tmp_path / "site_src/nowhere.md").symlink_to("absent.md")
+    settings = tmp_path / SETTINGS
+    settings.touch()
+    found = beside(tmp_path)
+    write.write({**dict.fromkeys(TABS, b"# Page"), **own}, tmp_path / "docs")
+    usual = ["Explore", "Compare", "Schemes", "Learn", "Data and guide"]
+    for text, tabs in (("", [*usual, "Who & why", "Runs of 2026"]), ("nav: [index.md]\n", [])):
+        settings.write_text(f"not_in_nav: hidden.md\n{text}", encoding="utf-8")
+        folders = tmp_path / "docs", tmp_path / "site"
+        mkdocs_build.build(found.settings, *folders, None, found.own_pages)
+        page = _html(tmp_path / "site/runs of 2026/deep/c.html")
+        assert _texts(page, ".md-tabs__link") == tabs
+        within = ["First", "B", "C"] if tabs else []
+        assert _texts(page, ".pa-subtabs a") == within
+        assert _texts(page, ".pa-drawer a[aria-current]") == within[-1:]

@@ -2,6 +2,7 @@
 of training runs.
 """
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +17,14 @@ from generator.checkpoints.files.formats import PIPELINE
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.recorded_folder import RecordedFolder, current_digests, digest_of
-from generator.checkpoints.files.weights import CONFIG, Choice, Weights, refused, suffixes
+from generator.checkpoints.files.weights import (
+    CONFIG,
+    Choice,
+    Weights,
+    allowed,
+    refused,
+    suffixes,
+)
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import RowError
 from generator.text import slugify
@@ -32,6 +40,21 @@ def refused_weights(checkpoint: Checkpoint) -> Weights | None:
     errors: RowError
     """
     return refused(_storage(checkpoint), checkpoint.id, _choice(checkpoint))
+
+
+def identities(checkpoint: Checkpoint) -> frozenset[str]:
+    """Paths, without links in them, of what a row names and of its file of weights: two rows that
+    share one name the same, by whatever paths.
+    """
+    path = Path(checkpoint.place)
+    names = {os.path.realpath(path)}
+    with suppress(RowError, OSError):  # Reported when it is opened.
+        storage, choice = _storage(checkpoint), _choice(checkpoint)
+        weights = allowed(storage, checkpoint.id, choice) or refused(storage, checkpoint.id, choice)
+        if weights is not None:
+            folder = os.path.realpath(path.parent if _is_of_a_file(checkpoint) else path)
+            names.add(f"{folder}/{weights.file.name}")
+    return frozenset(names)
 
 
 def _choice(checkpoint: Checkpoint) -> Choice:

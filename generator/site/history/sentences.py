@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from generator.contracts.wording import Wording
 from generator.site.history.changes import Change, Document, changes, checkpoints
-from generator.text import significant, visible, with_unit
+from generator.text import plural, significant, visible, with_unit
 
 WORDING = Wording("wording/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
@@ -36,22 +36,40 @@ def table(moved: Sequence[Change]) -> str:
 
 
 def counts(atlas: Document) -> str:
-    """How many checkpoints an atlas has, and in Markdown which of them could not be read, and
-    why.
+    """How many checkpoints and training runs an atlas has, and in Markdown which of them could not
+    be read, and why.
     """
-    rows = atlas["checkpoints"]
-    found = Counter(row["status"] for row in rows)
-    head = f"**{len(rows)} checkpoints**: " + ", ".join(
-        f"{count} {status}" for status, count in sorted(found.items(), reverse=True)
+    rows, runs = atlas["checkpoints"], atlas.get("runs", [])
+    heads = (
+        [f"**{plural(len(rows), 'checkpoint')}**: {_statuses(rows)}"] if rows or not runs else []
     )
+    members = [
+        {"title": f"{run['title']}, step {member['step']:,}", **member}
+        for run in runs
+        for member in run["unread"]
+    ]
+    if runs:
+        n_read = sum(len(run["steps"]) for run in runs) - len(members)
+        found = _statuses([*members, *({"status": "ok"} for _ in range(n_read))])
+        of_runs = f"**{plural(len(runs), 'training run')}**"
+        heads.append(f"{of_runs} of {plural(n_read + len(members), 'checkpoint')}: {found}")
     failed = [
         f"| {cell(row['title'])} | {cell(row['reason'] or '')} |"
-        for row in rows
+        for row in [*rows, *members]
         if row["status"] != "ok"
     ]
     return "\n".join(
-        [head, "", *(["| Not read | Reason |", "| --- | --- |", *failed, ""] if failed else [])]
+        [
+            "; ".join(heads),
+            "",
+            *(["| Not read | Reason |", "| --- | --- |", *failed, ""] if failed else []),
+        ]
     )
+
+
+def _statuses(rows: Sequence[Document]) -> str:
+    counted = sorted(Counter(row["status"] for row in rows).items(), reverse=True)
+    return ", ".join(f"{count} {status}" for status, count in counted)
 
 
 def since(former: Document | None, atlas: Document) -> str:

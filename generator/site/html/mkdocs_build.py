@@ -1,11 +1,13 @@
 """Markdown to HTML, by mkdocs."""
 
+import json
 import logging
 import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -71,17 +73,19 @@ def _has_address(settings: Path) -> bool:
     return b"site_url" in text or b"INHERIT" in text
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
     settings: Sequence[Path],
     docs: Path,
     site: Path,
     date: int | None,
+    own_pages: Sequence[str] = (),
     listed: ListSettings = ListSettings(),  # noqa: B008 (frozen)
 ) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
     settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of
         the generated files, in seconds since 1970; None for 1980-01-01
+    own_pages: that the menu has after all others, unless settings of a user have their own ``nav``
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -92,6 +96,8 @@ def build(
     try:
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
             config = _config(settings, docs.resolve(), new.resolve(), listed)
+            if config.nav and (len(settings) == 1 or "nav" not in read(settings[0])):
+                config.nav = [*config.nav, *_entries(config, own_pages)]
             _build(config)
             finish(docs, new, config.extra.get("policy") or "")
             search_index.finish(new)
@@ -122,6 +128,26 @@ def _config(settings: Sequence[Path], docs: Path, site: Path, listed: ListSettin
         "site_url": address(settings) or "",
     }
     return load_config(str(whole), config_file_path=str(whole), **options)
+
+
+def _entries(config: Any, pages: Sequence[str]) -> list[Any]:
+    """Entries of the navigation: one for each page, and for each folder of pages; none for those
+    that it has already, or that settings of mkdocs leave out.
+    """
+    from mkdocs.utils import dirname_to_title
+
+    left_out = [config.exclude_docs, config.draft_docs, config.not_in_nav]
+    known, found = json.dumps(config.nav), list[Any]()
+    wanted = [
+        page
+        for page in pages
+        if json.dumps(page) not in known
+        and not any(one and one.match_file(page) for one in left_out)
+    ]
+    for folder, grouped in groupby(wanted, lambda page: page[: page.find("/") + 1]):
+        within = list(grouped)
+        found += [{dirname_to_title(folder[:-1]): within}] if folder else within
+    return found
 
 
 def _present(entries: Any, docs: Path) -> list[Any]:

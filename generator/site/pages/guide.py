@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from markupsafe import Markup
@@ -14,13 +15,15 @@ from ruamel.yaml import YAML
 
 from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
-from generator.checkpoints.list_row import BESIDE, UseRow, row_model
+from generator.checkpoints.list_row import BESIDE, ROWS, ChoiceRow, Head, UseRow, row_model
 from generator.checkpoints.model.table_names import NAMES, NamedTensor
 from generator.contracts import Atlas, Command, Page, PageContext, PageKind, Rule, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
 from generator.site.html.escape import literal
+from generator.site.kinds import every_kind
 
+OWN_KEYS = re.compile(rf"\b(?:{UseRow.__name__}|{ChoiceRow.__name__})s?\b")
 WIDTH = 100  # characters of a line of an example
 GROUPS: Mapping[str, tuple[type, ...]] = {
     "of_atlas": data_schema.OF_ATLAS,
@@ -63,11 +66,14 @@ class RecordOfData:
 
 @dataclass(frozen=True)
 class ConfigurationContext(PageContext, template="guide_configuration.md.jinja"):
-    """keys: of a row; use_keys: of its ``use``; places: keys of which a row has one
+    """keys: of a row; head: of a list beside its rows; use_keys: of the ``use`` of a row
+    places: keys of which a row has one; kinds: keys of the kinds of pages
     most_bytes, most_depth: of a list
     """
 
     keys: Sequence[Key]
+    head: Sequence[Key]
+    kinds: Sequence[str]
     use_keys: Sequence[Key]
     places: Sequence[str]
     most_bytes: int
@@ -111,7 +117,15 @@ def pages(atlas: Atlas) -> list[Page]:
     """The pages of the guide that are not written by hand."""
     known = discovery.load(sources, Source)
     places = [source.key for source in known]
-    listed = ConfigurationContext(row_keys(known), use_keys(), places, MOST_BYTES, MOST_DEPTH)
+    listed = ConfigurationContext(
+        row_keys(known),
+        head_keys(known),
+        sorted(kind.key for kind in every_kind()),
+        use_keys(),
+        places,
+        MOST_BYTES,
+        MOST_DEPTH,
+    )
     return [
         Page("guide/configuration.md", listed),
         Page("guide/command-line.md", CommandLineContext(atlas.commands)),
@@ -181,6 +195,13 @@ def row_keys(known: tuple[Source, ...]) -> list[Key]:
     ]
 
 
+def head_keys(known: tuple[Source, ...]) -> list[Key]:
+    """Every key of checkpoints.yml beside its rows."""
+    properties = Head.model_json_schema()["properties"]
+    row = {source.key: source.example for source in known if not source.is_path}
+    return [_key(name, schema, {}, {}, row) for name, schema in properties.items()]
+
+
 def use_keys() -> list[Key]:
     """Every key of ``use`` in a row."""
     properties = UseRow.model_json_schema()["properties"]
@@ -188,17 +209,24 @@ def use_keys() -> list[Key]:
 
 
 def _key(
-    name: str, schema: Mapping[str, Any], place: Mapping[str, str], beside: Mapping[str, object]
+    name: str,
+    schema: Mapping[str, Any],
+    place: Mapping[str, str],
+    beside: Mapping[str, object],
+    row: Mapping[str, str] = MappingProxyType({}),
 ) -> Key:
-    """place, beside: other keys of its examples"""
+    """place, beside: other keys of its examples; row: below it, where it is no key of a row"""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     default = schema.get("default")
     examples = tuple(
-        _listed({**place, **beside, name: value}) for value in schema.get("examples", ())
+        _listed({}, {name: value, ROWS: [dict(row)]})
+        if row
+        else _listed({**place, **beside, name: value})
+        for value in schema.get("examples", ())
     )
     return Key(
         name,
-        schema_words.kind({"anyOf": options}).replace(UseRow.__name__, "a mapping of its own keys"),
+        OWN_KEYS.sub("a mapping of its own keys", schema_words.kind({"anyOf": options})),
         _default(default),
         str(schema.get("description", "")),
         examples,
@@ -211,12 +239,12 @@ def _default(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _listed(row: Mapping[str, object]) -> Markup:
-    """A list of one row, in YAML."""
+def _listed(row: Mapping[str, object], whole: Mapping[str, object] | None = None) -> Markup:
+    """A list of one row, or a ``whole`` one, in YAML."""
     yaml, stream = YAML(), StringIO()
     yaml.width = WIDTH
     yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.dump({"checkpoints": [dict(row)]}, stream)
+    yaml.dump(dict(whole or {ROWS: [dict(row)]}), stream)
     return Markup(stream.getvalue())  # noqa: S704 (values of this program, in a block of code)
 
 
