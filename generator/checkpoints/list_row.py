@@ -232,7 +232,7 @@ def schema(sources: Sequence[Source]) -> str:
             "repository": {
                 "type": "string",
                 "pattern": "^https?://[^/]+/.",
-                "description": "Address of the repository where readers report a wrong number.",
+                "description": "Address of the repository where readers report a wrong number",
                 "examples": ["https://github.com/owner/name"],
             },
         },
