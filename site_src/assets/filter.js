@@ -8,7 +8,8 @@
   const table = rows[0]?.closest("table");
   const heads = [...(table?.tHead.rows[0].cells ?? [])];
   const fields = [...form.elements].filter((field) => field.name);
-  const words = new Map(rows.map((row) => [row, (("paWholeRows" in form.dataset ? row : row.cells?.[0]) ?? row).textContent.toLowerCase()]));
+  const wordsOf = (row) => (("paWholeRows" in form.dataset ? row : row.cells?.[0]) ?? row).textContent.toLowerCase();
+  const words = new Map(rows.map((row) => [row, wordsOf(row)]));
   const pinned = new Set();
   const folds = [...document.querySelectorAll("details.pa-band")];
 
@@ -29,7 +30,7 @@
       fold.hidden = !fold.querySelector("tbody tr:not([hidden])");
       fold.open = filters || !number;
     });
-    form.querySelector("output").textContent = `${shown} of ${rows.length} ${form.dataset.paNoun}`;
+    form.querySelector("output").textContent = `${shown} of ${Math.max(rows.length, table?.dataset.paTotal ?? 0)} ${form.dataset.paNoun}`;
   };
   const write = () => {
     const state = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
@@ -88,8 +89,18 @@
   for (const row of rows) if (row.dataset.paRow) pin(row);
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", update);
-  read();
+  const whole = (act) => (table && window.atlas?.whole ? window.atlas.whole(table, act) : act());
+  const follow = () => (location.hash.includes("=") ? whole(read) : read());
+  form.addEventListener("input", () => whole(update));
+  table?.addEventListener("pa-whole", () => {
+    for (const row of document.querySelectorAll(form.dataset.paRows)) {
+      if (words.has(row)) continue;
+      rows.push(row);
+      words.set(row, wordsOf(row));
+      if (row.dataset.paRow) pin(row);
+    }
+  });
+  follow();
   table?.addEventListener("pa-sorted", update);
-  addEventListener("hashchange", read);
+  addEventListener("hashchange", follow);
 })();

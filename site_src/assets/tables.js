@@ -16,6 +16,36 @@
     place.after(bar(["Download these rows:", download(table, "CSV", "text/csv", csv), download(table, "JSON", "application/json", json)]));
   };
 
+  /* Acts when a long table has all its rows: those that its page leaves out are in a script beside it, of which it gets the event
+     pa-whole. Where that cannot be loaded, it keeps the rows that it has. */
+  let loaded;
+  atlas.whole = (table, act) => {
+    if (table.dataset.paRest === undefined) return act();
+    loaded ??= new Promise((resolve) => {
+      const script = document.createElement("script");
+      script.onload = script.onerror = resolve;
+      script.src = table.dataset.paRest;
+      document.head.append(script);
+    });
+    loaded.then(() => {
+      if (table.dataset.paRest !== undefined && atlas.rest) {
+        delete table.dataset.paRest;
+        table.caption.querySelector("[data-pa-hint]").remove();
+        table.tBodies[0].insertAdjacentHTML("beforeend", atlas.rest[table.dataset.paNumber]);
+        table.dispatchEvent(new Event("pa-whole"));
+      }
+      act();
+    });
+  };
+
+  /* An address may name a row that the page leaves out. */
+  function toRow() {
+    const name = location.hash.slice(1);
+    if (!name || name.includes("=") || document.getElementById(name)) return;
+    const goThere = () => document.getElementById(name)?.scrollIntoView();
+    document.querySelectorAll("table[data-pa-rest]").forEach((table) => atlas.whole(table, goThere));
+  }
+
   function addButton(table, head, cell, column) {
     const button = document.createElement("button");
     button.type = "button";
@@ -27,8 +57,10 @@
       const down = cell.getAttribute("aria-sort") === "ascending";
       head.forEach((other) => other.removeAttribute("aria-sort"));
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
-      sort(table.tBodies[0], column, down ? -1 : 1);
-      table.dispatchEvent(new Event("pa-sorted"));
+      atlas.whole(table, () => {
+        sort(table.tBodies[0], column, down ? -1 : 1);
+        table.dispatchEvent(new Event("pa-sorted"));
+      });
     });
   }
 
@@ -76,12 +108,13 @@
     label.htmlFor = input.id = `pa-filter-${++made}`;
     input.type = "search";
     count.setAttribute("role", "status");
-    input.addEventListener("input", () => {
+    const keep = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       const rows = [...table.tBodies[0].rows];
       rows.forEach((row) => (row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word))));
       count.textContent = words.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
-    });
+    };
+    input.addEventListener("input", () => atlas.whole(table, keep));
     return [label, input, count];
   }
 
@@ -92,7 +125,12 @@
     link.href = "#";
     link.download = `${(table.caption?.textContent ?? "table").trim().toLowerCase().replace(/[^a-z0-9]+/g, "-")}.${name.toLowerCase()}`;
     link.setAttribute("aria-label", `These rows as ${name}`);
-    link.addEventListener("click", () => {
+    link.addEventListener("click", (event) => {
+      if (table.dataset.paRest !== undefined) {
+        event.preventDefault();
+        atlas.whole(table, () => table.dataset.paRest === undefined && link.click());
+        return;
+      }
       link.href = URL.createObjectURL(new Blob([write(rowsOf(table))], { type }));
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     });
@@ -121,4 +159,6 @@
   }
 
   document.querySelectorAll("table[data-pa-sortable]").forEach(atlas.sortable);
+  toRow();
+  addEventListener("hashchange", toRow);
 })();

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from generator.site.html.long_tables import MOST_ROWS, shortened
 from tests.built import ROOT
 
 NAMES = ("ten", "two", "none", "minus", "tiny", "=formula", 'a "quote", b')
@@ -94,3 +95,70 @@ def test_without_javascript_a_table_has_no_controls(without_scripts: Page, tmp_p
     without_scripts.goto((tmp_path / "page.html").as_uri())
     assert names(without_scripts) == [*NAMES, "short"]
     assert without_scripts.locator("button, input, a").count() == 0
+
+
+ASSETS = (ROOT / "site_src/assets").as_uri()
+MANY = MOST_ROWS + 30
+# Names in the order opposite to that of the values.
+LONG = "".join(
+    f'<tr id="row-{n}" data-pa-row="row/{n}"><th>{MANY - n:03}</th><td>{n}</td></tr>'
+    for n in range(MANY)
+)
+LONG_PAGE = f"""<!doctype html><meta charset="utf-8"><title>Long</title>
+<form class="pa-filter" data-pa-rows="table tbody tr" data-pa-noun="rows" hidden>
+<label>Name <input type="search" name="name"></label> <output></output></form>
+<table data-pa-sortable data-pa-filtered data-pa-long><caption>Many</caption>{HEAD}
+<tbody>{LONG}</tbody></table>
+<script src="{ASSETS}/tables.js"></script><script src="{ASSETS}/filter.js"></script>"""
+
+
+def long_table(page: Page, folder: Path, address: str = "", *, has_script: bool = True) -> None:
+    html, script = shortened(LONG_PAGE, "long.rows.js")
+    (folder / "long.html").write_text(html, encoding="utf-8")
+    if has_script:
+        (folder / "long.rows.js").write_bytes(script)
+    page.goto(f"{(folder / 'long.html').as_uri()}{address}")
+
+
+def test_a_long_table_loads_its_other_rows_when_it_is_sorted(page: Page, tmp_path: Path) -> None:
+    long_table(page, tmp_path)
+    expect(page.locator("tbody tr")).to_have_count(MOST_ROWS)
+    expect(page.locator("output")).to_have_text(f"{MOST_ROWS} of {MANY} rows")
+    expect(page.locator("caption")).to_contain_text(f"The first {MOST_ROWS} of {MANY} rows.")
+    page.get_by_role("button", name="Name").click()
+    expect(page.locator("tbody tr")).to_have_count(MANY)
+    expect(page.locator("tbody tr th").first).to_contain_text("001")
+    expect(page.locator("output")).to_have_text(f"{MANY} of {MANY} rows")
+    expect(page.locator("caption")).to_have_text("Many")
+
+
+def test_a_filter_finds_rows_that_a_long_table_leaves_out(page: Page, tmp_path: Path) -> None:
+    long_table(page, tmp_path)
+    page.locator("input").fill("003")
+    expect(page.locator("tbody tr:visible th")).to_have_text([f"{3:03}"])
+    expect(page.locator("output")).to_have_text(f"1 of {MANY} rows")
+    page.locator("tbody tr:visible .pa-pin").click()
+    assert f"pin=row%2F{MANY - 3}" in page.url
+
+
+@pytest.mark.parametrize("address", [f"#row-{MANY - 2}", f"#pin=row%2F{MANY - 2}"])
+def test_an_address_finds_a_row_that_a_long_table_leaves_out(
+    address: str, page: Page, tmp_path: Path
+) -> None:
+    long_table(page, tmp_path, address)
+    expect(page.locator(f"#row-{MANY - 2}")).to_be_in_viewport()
+
+
+def test_all_rows_of_a_long_table_are_downloaded(page: Page, tmp_path: Path) -> None:
+    long_table(page, tmp_path)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="These rows as CSV").click()
+    assert len(waiting.value.path().read_text(encoding="utf-8").splitlines()) == MANY + 1
+
+
+def test_a_long_table_without_its_script_keeps_the_rows_it_has(page: Page, tmp_path: Path) -> None:
+    long_table(page, tmp_path, has_script=False)
+    page.get_by_role("button", name="Value").click()
+    page.get_by_role("button", name="Value").click()
+    expect(page.locator("tbody tr td").first).to_have_text(f"{MOST_ROWS - 1}")
+    expect(page.locator("tbody tr")).to_have_count(MOST_ROWS)

@@ -92,7 +92,8 @@ def make(
     """
 
 
-def test_a_signature_becomes_a_record() -> None:
+def test_a_signature_becomes_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(command_records.GROUP_OF, "make", "for a test")
     other = typer.Typer()
     other.command()(make)
     other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)

@@ -15,6 +15,7 @@ from generator.contracts.list_settings import ListSettings
 from generator.errors import RefusedError
 from generator.site.data import search_index
 from generator.site.glossary import with_terms
+from generator.site.html import long_tables
 from generator.site.html.minify import compact
 from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
@@ -232,7 +233,7 @@ def read(settings: Path) -> dict[str, Any]:
 
 def finish(docs: Path, site: Path, policy: str) -> None:
     """Minify the HTML of every page in Markdown and of that for what is not found; their links out,
-    those of their words and their policy are written then.
+    those of their words and their policy are written then, and further rows of long tables beside.
     """
     for source in (*docs.rglob("*.md"), docs / NOT_FOUND):
         path = source.relative_to(docs).with_suffix(".html")
@@ -240,6 +241,10 @@ def finish(docs: Path, site: Path, policy: str) -> None:
         if page.is_file():
             html = with_relations(compact(page.read_bytes().decode()))
             html = with_terms(with_policy(html, policy), name)
+            script = page.with_suffix(long_tables.SCRIPT)
+            html, others = long_tables.shortened(html, script.name)
+            if others:
+                script.write_bytes(others)
             page.write_bytes(html.encode())
 
 
