@@ -37,7 +37,7 @@ with deferred():
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
-    from generator.site.history import changes, former_site, sentences
+    from generator.site.history import causes, former_site, sentences
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -239,22 +239,29 @@ def diff(
     ],
     after: Annotated[str, typer.Argument(help="The atlas to compare it with.")],
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the changes as a Markdown table.")
+        bool, typer.Option("--markdown", help="Print the causes as a Markdown table.")
+    ] = False,
+    values: Annotated[
+        bool, typer.Option("--values", help="Print also each value that changed, below its cause.")
     ] = False,
 ) -> None:
-    """Show what changed from one published atlas to another.
+    """Show why one published atlas differs from another: each cause, the largest first, with the
+    number of values that changed with it.
 
     Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
-    found = changes.changes(
-        *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
+    found = causes.between(
+        *(former_site.atlas(place) for place in (before, after)),
+        *(former_site.reader(place) for place in (before, after)),
     )
     if markdown:
         typer.echo(sentences.table(found) if found else "Nothing changed.")
     else:
-        for change in found:
-            out.print(sentences.line(change))
-        out.print(text.plural(len(found), "change"))
+        for cause in found:
+            out.print(sentences.line(cause))
+            for change in cause.follows if values else ():
+                out.print(f"  {sentences.value_line(change)}")
+        out.print(sentences.count(found))
     raise typer.Exit(FAILED if found else OK)
 
 
@@ -270,7 +277,11 @@ def summary(
     built = former_site.atlas(output)
     typer.echo(sentences.counts(built))
     if since is not None:
-        typer.echo(sentences.since(former_site.former(since), built))
+        readers = (former_site.reader(place) for place in (since, output))
+        former = former_site.former(since)
+        typer.echo(
+            sentences.since(None if former is None else causes.between(former, built, *readers))
+        )
 
 
 @app.command()

@@ -43,6 +43,7 @@ from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
 from generator.site import pages, render, write
+from generator.site.history.files import Compared
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 
@@ -62,6 +63,7 @@ class BuildSpec:
     listed: when the list was last changed, in seconds since 1970; None where that is not known
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     pairs: copies among the rows, with their originals
+    published: address of the site whose history goes on; "" where the folder has it
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
     """
@@ -75,6 +77,7 @@ class BuildSpec:
     shrinks: bool = False
     only: frozenset[str] = frozenset()
     pairs: tuple[copies.CopyPair, ...] = ()
+    published: str = ""
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -128,6 +131,7 @@ class _Build:
         self.spec, self.on_event = spec, on_event
         self.store = store = Store(spec.folder / "store", versions.evaluation())
         self.digests = fingerprint.Digests(store.blobs)
+        self.compared: Compared = {}  # An early site takes the place of the former one.
         self.keys = {task: self.current(task) for task in spec.tasks}
         self.unevaluated = jobs.without_evaluation(self.keys, spec.only, store, spec.fresh)
         for task in [task for task in spec.tasks if task not in self.unevaluated]:
@@ -238,7 +242,7 @@ class _Build:
         """errors: RefusedError where the site would lack many checkpoints of the former one"""
         measuring = frozenset(task.checkpoint.slug for task in self.missing(outcomes))
         atlas = replace(self.atlas(self.rows(outcomes), artifacts), measuring=measuring)
-        history = History.of(self.spec.folder, atlas)
+        history = History.of(self.spec.folder, atlas, self.spec.published, self.compared)
         if not self.spec.shrinks:
             history.check_complete()
         return history

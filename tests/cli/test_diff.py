@@ -23,7 +23,8 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "build", tmp_path / "published"
 
 
-MOVED = "GPT · decoder: rank.stable 2 → 3\n1 change\n"
+WHY = "the published data do not say why"
+MOVED = f"GPT · decoder: rank.stable 2 → 3; {WHY}\n1 cause, 1 value\n"
 
 
 def diff(*arguments: object, command: str = "diff") -> tuple[int, str, str]:
@@ -97,7 +98,7 @@ def test_a_summary_counts_and_says_what_changed_or_that_nothing_is_published(
         code, said, _ = diff(folders[0], "--since", address, command="summary")
     assert code == 0
     assert said.startswith("**2 checkpoints**: 2 ok\n")
-    assert "| GPT · decoder | rank.stable 3 → 2 |" in said
+    assert f"| GPT · decoder: rank.stable 3 → 2; {WHY} | 1 |" in said
     with served(tmp_path / "empty") as address:
         _, said, _ = diff(folders[0], "--since", address, command="summary")
     assert said.endswith("Nothing has been published yet.\n")
