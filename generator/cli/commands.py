@@ -296,16 +296,23 @@ def init(
             ),
         ),
     ] = None,
+    gitlab: Annotated[
+        bool,
+        typer.Option("--gitlab", help="Write .gitlab-ci.yml in place of GitHub's workflow."),
+    ] = False,
 ) -> None:
-    """Write a first list of checkpoints. A new or empty folder gets a list of three, and a workflow
-    that publishes its site. For folders of your runs, checkpoints.yml in the current folder lists
-    their checkpoints and training runs; comments in it say what is left out, and why.
+    """Write a first list of checkpoints. A new or empty folder gets a list of three, a workflow
+    that publishes its site, and the versions of all libraries. For folders of your runs,
+    checkpoints.yml in the current folder lists their checkpoints and training runs; comments in it
+    say what is left out, and why.
     """
     if not starter.is_for(folders or [Path()]):
+        if gitlab:
+            raise RefusedError("--gitlab: found files; expected a new or empty folder")
         own_runs.write(out, folders or [])
         return
     [folder] = folders or [Path()]
-    starter.write(folder)
+    starter.write(folder, gitlab=gitlab)
     starter.tell(out, folder)
 
 
