@@ -37,7 +37,7 @@ with deferred():
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
-    from generator.site.history import causes, former_site, sentences
+    from generator.site.history import causes, former_site, pictures, sentences
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -277,11 +277,10 @@ def summary(
     built = former_site.atlas(output)
     typer.echo(sentences.counts(built))
     if since is not None:
-        readers = (former_site.reader(place) for place in (since, output))
+        readers = [former_site.reader(place) for place in (since, output)]
         former = former_site.former(since)
-        typer.echo(
-            sentences.since(None if former is None else causes.between(former, built, *readers))
-        )
+        found = None if former is None else causes.between(former, built, *readers)
+        typer.echo(sentences.since(found, pictures.pictures(found or (), *readers)))
 
 
 @app.command()

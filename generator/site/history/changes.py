@@ -43,6 +43,7 @@ class Change:
         a new checkpoint its status, unless that is ok
     before, after: None where there is none; unit: of both
     reason: why a checkpoint, or the last of a training run, was not read; "" where it was
+    key: of the encoding
     step: at which a metric of a training run changed; None for that of its last
     rows, shape, dtype: of stored numbers, where known; the latter two before and after
     keys, layers: of a parameter: keys of the file of settings that give it; in how many layers it
@@ -58,6 +59,7 @@ class Change:
     after: Any = None
     unit: str = ""
     reason: str = ""
+    key: str = ""
     step: int | None = None
     rows: ReleasedRows | None = None
     shape: tuple[Any, Any] = (None, None)
@@ -202,7 +204,7 @@ def _of_encodings(
             for step, *values in _values(steps, former_entry, entry):
                 if not alike(*values, tolerance):
                     of = (*here, after["name"], metric)
-                    yield Change("metric", *of, *values, entry["unit"], step=step)
+                    yield Change("metric", *of, *values, entry["unit"], key=key, step=step)
 
 
 def _of_numbers(
@@ -213,7 +215,8 @@ def _of_numbers(
     if before["sha256"] != after["sha256"]:
         yield Change(
             "numbers", *here, name, "SHA-256", before["sha256"], after["sha256"],
-            rows=after.get("rows"), shape=(before.get("shape"), after.get("shape")),
+            key=after["key"], rows=after.get("rows"),
+            shape=(before.get("shape"), after.get("shape")),
             dtype=(before.get("dtype"), after.get("dtype")),
         )  # fmt: skip
     elif after["sha256"] is None:
@@ -222,7 +225,8 @@ def _of_numbers(
             if not alike(former[key], later[key], TOLERANCE):
                 yield Change(
                     "parameter", *here, name, key, former[key], later[key],
-                    keys=after.get("keys", {}).get(key, ()), layers=after.get("layers", ()),
+                    key=after["key"], layers=after.get("layers", ()),
+                    keys=after.get("keys", {}).get(key, ()),
                 )  # fmt: skip
 
 

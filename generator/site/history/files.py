@@ -5,15 +5,16 @@ training runs step by step.
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from generator.checkpoints import run_file
-from generator.contracts import ReleasedCheckpoint, ReleasedEncoding, ReleasedRows
+from generator.contracts import ReleasedCheckpoint, ReleasedEncoding, ReleasedRows, Run
 from generator.errors import RowError
-from generator.numerics.arrays import Floats, row_norms
+from generator.numerics.arrays import Array, Floats, row_norms
 from generator.site.data.npz import EVERY
 from generator.site.history.changes import Checkpoints, Document
 
@@ -39,7 +40,7 @@ def with_steps(atlas: Document, read: Read) -> Document:
 def _with_values(record: Any, read: Read) -> Any:
     path = str(record["data"])
     try:
-        run = run_file.parsed((PLACE.fullmatch(path) and read(path)) or b"", path)
+        run = run_of(read(path) if PLACE.fullmatch(path) else None, path)
     except RowError:
         return record
     encodings = []
@@ -52,6 +53,11 @@ def _with_values(record: Any, read: Read) -> Any:
         }
         encodings.append({**one, "metrics": metrics})
     return {**record, "encodings": encodings}
+
+
+def run_of(content: bytes | None, where: str) -> Run:
+    """The training run in a file. errors: RowError where it has none that can be read"""
+    return run_file.parsed(content or b"", where)
 
 
 def with_rows(
@@ -107,25 +113,28 @@ def _table(content: bytes | None) -> tuple[Floats, int] | None:
     """The table in a file of arrays, (n_rows, d_model), and every how many of its rows it has; None
     where the file has none that can be read.
     """
+    found = arrays(content, TABLE, f"{TABLE}{EVERY}")
+    table, every = found.get(TABLE), found.get(f"{TABLE}{EVERY}", np.array(1))
+    if table is None or table.ndim != 2 or not np.isfinite(table).all() or every.ndim:
+        return None
+    return table, max(int(every), 1)
+
+
+def arrays(content: bytes | None, *names: str) -> dict[str, Array]:
+    """Those of these arrays of numbers that a file has; none where it cannot be read, or is too
+    large.
+    """
+    found = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content or b"")) as archive:
-            every = _member(archive, f"{TABLE}{EVERY}")
-            table = _member(archive, TABLE)
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, RuntimeError):
-        return None
-    if table is None or table.ndim != 2 or table.dtype.kind != "f" or not np.isfinite(table).all():
-        return None
-    return table, 1 if every is None else int(every)
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> Floats | None:
-    """errors: ValueError where it is too large"""
-    if f"{name}.npy" not in archive.namelist():
-        return None
-    if archive.getinfo(f"{name}.npy").file_size > MOST_BYTES:
-        raise ValueError(name)
-    with archive.open(f"{name}.npy") as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+            for name in (name for name in names if f"{name}.npy" in archive.namelist()):
+                if archive.getinfo(f"{name}.npy").file_size > MOST_BYTES:
+                    return {}
+                with archive.open(f"{name}.npy") as member:
+                    found[name] = np.lib.format.read_array(member, allow_pickle=False)
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError):
+        return {}
+    return {name: array for name, array in found.items() if array.dtype.kind in "fiu"}
 
 
 def changed_rows(before: Floats, after: Floats, first: int, every: int) -> ReleasedRows:

@@ -8,6 +8,7 @@ from typing import Any
 from generator.contracts.wording import Wording
 from generator.site.history.causes import Cause
 from generator.site.history.changes import Change, Document
+from generator.site.history.pictures import Picture
 from generator.text import short, significant, times, visible, with_unit
 
 WORDING = Wording("wording/changes.jinja")
@@ -15,6 +16,7 @@ DIGITS = 12  # of a digest or a commit, hexadecimal
 COMMIT = re.compile("[0-9a-f]{40,64}")
 DIGEST = "sha256:"
 LONGEST = 120  # characters of a value
+MOST_ROWS = 60  # of a table in a comment, which forges limit to 65,536 characters
 PERCENT = 2  # significant digits
 # What a forge makes of text that Markdown has left alone: people, issues, labels, links, emoji.
 LIVE = re.compile(r"[@#!%^&~$:](?=\S)|\b(?:gh(?=-)|www(?=\.))", re.IGNORECASE)
@@ -94,11 +96,19 @@ def counts(atlas: Document) -> str:
     )
 
 
-def since(found: Sequence[Cause] | None) -> str:
-    """What changed since the published site, in Markdown; None where there is none."""
+def since(found: Sequence[Cause] | None, drawn: Sequence[Picture] = ()) -> str:
+    """What changed since the published site, in Markdown; None where there is none.
+
+    drawn: figures that changed
+    """
     if found is None:
         return WORDING("nothing_published")
-    return table(found) if found else WORDING("nothing_changed")
+    rows = [f"| {cell(one.name)} | `{one.before}` | `{one.after}` |" for one in drawn]
+    of_figures = ["", WORDING("pictures_head"), "| --- | --- | --- |", *rows] if rows else []
+    more = len(found) - MOST_ROWS
+    rest = ["", WORDING("more", count=more)] if more > 0 else []
+    said = table(found[:MOST_ROWS]) if found else WORDING("nothing_changed")
+    return "\n".join([said, *rest, *of_figures])
 
 
 def _change_text(change: Change) -> str:
@@ -111,7 +121,7 @@ def _change_text(change: Change) -> str:
         "what": change.what.replace("_", " "),
         "before": _value(change.before),
         "after": _value(change.after),
-        "reason": change.reason,
+        "reason": change.reason.removeprefix(f"{change.title}: "),
         "n_layers": n_layers,
         "n_all": n_all,
         "keys": [short(key) for key in change.keys],

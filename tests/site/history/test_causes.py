@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from generator.checkpoints import run_file
 from generator.site.data.npz import archive
 from generator.site.history import files
 from generator.site.history.causes import Cause, causes, versions
-from generator.site.history.changes import checkpoints
+from generator.site.history.changes import Change, checkpoints
 from generator.site.history.files import changed_rows
-from generator.site.history.sentences import line
+from generator.site.history.pictures import BARS, MOST, WIDTH, pictures
+from generator.site.history.sentences import MOST_ROWS, line, since
 from generator.site.runs import downloads_of_runs
 from tests.site.history.test_changes import atlas, lines
 
@@ -141,6 +143,24 @@ def test_a_run_whose_folder_is_gone_is_one_row_with_its_reason() -> None:
     assert lines(of_run(2), later) == [f"row gone: {RUN.title}, failed: no such folder"]
 
 
+def test_a_run_shows_its_last_checkpoints_side_by_side() -> None:
+    runs = [
+        replace(RUN, members=RUN.members[:n], uses=(), encodings=tuple(
+            replace(one, kernel=one.kernel[:n], metrics=()) for one in RUN.encodings
+        ))
+        for n in (1, 2)
+    ]  # fmt: skip
+    found = causes(checkpoints(of_run(1)), checkpoints(of_run(2)), {}, {})
+    readers = [partial(lambda run, _: run_file.encoded(run), run) for run in runs]
+    first, *others = pictures(found, *readers)
+    assert first.name == f"{RUN.title}, {RUN.encodings[0].part}, by distance"
+    assert first.before != first.after
+    assert len(others) < MOST
+    assert set(first.before + first.after) <= set(BARS)
+    assert pictures(found, lambda _: None, readers[1]) == ()
+    assert pictures(found, readers[1], readers[1]) == ()
+
+
 TABLE = np.random.default_rng(0).normal(size=(196, 8)).astype(np.float32)
 
 
@@ -167,6 +187,26 @@ def test_rows_of_a_table_are_counted_and_the_one_that_differs_most_is_named() ->
     assert cause.size == pytest.approx(share, rel=1e-5)
     [cause] = compared(after, parameters={"first_row": 2})
     assert "row 7, by" in line(cause)
+
+
+def test_the_norms_of_a_table_are_drawn_before_and_after_on_one_scale() -> None:
+    former, later = np.full((64, 2), 3.0), np.full((64, 2), 3.0)
+    later[62:] = 4.0
+    contents = [archive({files.TABLE: table}) for table in (former, later)]
+    change = Change("numbers", "gpt", "GPT", "GPT · decoder", key="decoder-learned")
+    found = [Cause(change, 1.0)]
+    [one] = pictures(found, lambda _: contents[0], lambda _: contents[1])
+    assert (one.name, one.before) == ("GPT · decoder, norms of the rows", BARS[0] * WIDTH)
+    assert one.after == BARS[0] * (WIDTH - 1) + BARS[-1]
+    said = since(found, [replace(one, name="a|b @me")])
+    assert said.splitlines()[-1].startswith("| a&#124;b @\u2060me | `▁")
+    assert pictures([Cause(change, 1.0)] * 99, lambda _: contents[0], lambda _: None) == ()
+
+
+def test_a_comment_has_so_many_causes_and_then_their_number() -> None:
+    found = [Cause(Change("new", "x", "X"), 1.0)] * (MOST_ROWS + 2)
+    assert since(found).endswith(" | 0 |\n\nAnd 2 more causes.")
+    assert len(since(found).encode()) < 65_536
 
 
 def test_a_table_that_is_stored_anew_says_so() -> None:
