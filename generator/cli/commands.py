@@ -37,7 +37,7 @@ with deferred():
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
-    from generator.site.history import causes, former_site, pictures, sentences
+    from generator.site.history import causes, curves, former_site, sentences
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -280,7 +280,7 @@ def summary(
         readers = [former_site.reader(place) for place in (since, output)]
         former = former_site.former(since)
         found = None if former is None else causes.between(former, built, *readers)
-        typer.echo(sentences.since(found, pictures.pictures(found or (), *readers)))
+        typer.echo(sentences.since(found, curves.drawn(found or (), *readers)))
 
 
 @app.command()

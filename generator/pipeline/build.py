@@ -43,7 +43,7 @@ from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
 from generator.site import pages, render, write
-from generator.site.history.files import Compared
+from generator.site.history.published_numbers import Compared
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, Materials
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import MOST_LOST, RefusedError
 from generator.site.data import downloads as data_files
-from generator.site.history import files, former_site, releases
-from generator.site.history.files import Compared
+from generator.site.history import former_site, published_numbers, releases
+from generator.site.history.published_numbers import Compared
 
 FOLDER = "history"
 
@@ -40,15 +40,17 @@ class History:
         errors: RefusedError
         """
         former = releases.read(output / FOLDER)
-        makers = data_files.makers(atlas)
-        document = files.with_steps(data_files.document(atlas), lambda path: makers[path]())
+        makers = cache(lambda: data_files.makers(atlas))
+
+        def made(path: str) -> bytes | None:
+            return makers()[path]() if path in makers() else None
+
+        document = published_numbers.with_steps(data_files.document(atlas), made)
         read = former_site.reader_of(published or str(output), releases.state(former))
         new = releases.following(
             former,
             document,
-            lambda before, after: files.with_rows(
-                before, after, read, lambda path: makers[path](), compared
-            ),
+            lambda before, after: published_numbers.with_rows(before, after, read, made, compared),
         )
         whole = {"atlas.json": data_files.atlas_json, "metrics.csv": data_files.metrics_csv}
         data = {name: whole[name](atlas) for name in releases.DATA} if new else {}

@@ -14,7 +14,7 @@ from generator.site.history.changes import (
     changes,
     checkpoints,
 )
-from generator.site.history.files import Read, with_rows
+from generator.site.history.published_numbers import Read, with_rows
 
 OF_STEPS = "steps"
 # Kinds that change all of a checkpoint or of an encoding.

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from generator.errors import RefusedError
 from generator.site.history.changes import Checkpoints, checkpoints
-from generator.site.history.files import Read, arrays_of, with_steps
+from generator.site.history.published_numbers import Read, arrays_of, with_steps
 from generator.site.history.releases import DATA, PUBLISHED, RECORD, UNDATED
 
 ATLAS = "data/atlas.json"

@@ -8,7 +8,7 @@ from typing import Any
 from generator.contracts.wording import Wording
 from generator.site.history.causes import Cause
 from generator.site.history.changes import Change, Document
-from generator.site.history.pictures import Picture
+from generator.site.history.curves import DrawnCurve
 from generator.text import short, significant, times, visible, with_unit
 
 WORDING = Wording("wording/changes.jinja")
@@ -96,7 +96,7 @@ def counts(atlas: Document) -> str:
     )
 
 
-def since(found: Sequence[Cause] | None, drawn: Sequence[Picture] = ()) -> str:
+def since(found: Sequence[Cause] | None, drawn: Sequence[DrawnCurve] = ()) -> str:
     """What changed since the published site, in Markdown; None where there is none.
 
     drawn: figures that changed

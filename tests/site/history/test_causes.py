@@ -11,11 +11,12 @@ import pytest
 from generator import ROOT
 from generator.checkpoints import run_file
 from generator.site.data.npz import archive
-from generator.site.history import files
+from generator.site.history import published_numbers
 from generator.site.history.causes import Cause, causes, versions
 from generator.site.history.changes import Change, checkpoints
-from generator.site.history.files import changed_rows
-from generator.site.history.pictures import BARS, MOST, WIDTH, pictures
+from generator.site.history.curves import BARS, MOST, WIDTH, drawn
+from generator.site.history.published_numbers import TABLE as VECTORS
+from generator.site.history.published_numbers import changed_rows, with_rows
 from generator.site.history.sentences import MOST_ROWS, line, since
 from generator.site.runs import downloads_of_runs
 from tests.site.history.test_changes import atlas, lines
@@ -120,7 +121,7 @@ def of_run(n_members: int, factor: float = 1.0) -> dict[str, Any]:
     )
     run = replace(RUN, members=RUN.members[:n_members], encodings=encodings, uses=())
     document = {"schema": 3, "checkpoints": [], "runs": [downloads_of_runs.record(run)]}
-    return dict(files.with_steps(document, lambda _: run_file.encoded(run)))
+    return dict(published_numbers.with_steps(document, lambda _: run_file.encoded(run)))
 
 
 def test_a_new_step_is_compared_with_the_last_and_others_with_the_same() -> None:
@@ -152,13 +153,13 @@ def test_a_run_shows_its_last_checkpoints_side_by_side() -> None:
     ]  # fmt: skip
     found = causes(checkpoints(of_run(1)), checkpoints(of_run(2)), {}, {})
     readers = [partial(lambda run, _: run_file.encoded(run), run) for run in runs]
-    first, *others = pictures(found, *readers)
+    first, *others = drawn(found, *readers)
     assert first.name == f"{RUN.title}, {RUN.encodings[0].part}, by distance"
     assert first.before != first.after
     assert len(others) < MOST
     assert set(first.before + first.after) <= set(BARS)
-    assert pictures(found, lambda _: None, readers[1]) == ()
-    assert pictures(found, readers[1], readers[1]) == ()
+    assert drawn(found, lambda _: None, readers[1]) == ()
+    assert drawn(found, readers[1], readers[1]) == ()
 
 
 TABLE = np.random.default_rng(0).normal(size=(196, 8)).astype(np.float32)
@@ -168,11 +169,9 @@ def compared(after: np.ndarray[Any, Any], **fields: object) -> list[Cause]:
     """Causes where the table of one checkpoint is ``after`` in place of TABLE."""
     former, later = atlas(), atlas()
     later["checkpoints"][0]["encodings"][0] |= {"sha256": "b" * 64, **fields}
-    contents = [archive({files.TABLE: table}) for table in (TABLE, after)]
+    contents = [archive({VECTORS: table}) for table in (TABLE, after)]
     before = checkpoints(former)
-    found = files.with_rows(
-        before, checkpoints(later), lambda _: contents[0], lambda _: contents[1]
-    )
+    found = with_rows(before, checkpoints(later), lambda _: contents[0], lambda _: contents[1])
     return causes(before, found, {}, {})
 
 
@@ -192,15 +191,15 @@ def test_rows_of_a_table_are_counted_and_the_one_that_differs_most_is_named() ->
 def test_the_norms_of_a_table_are_drawn_before_and_after_on_one_scale() -> None:
     former, later = np.full((64, 2), 3.0), np.full((64, 2), 3.0)
     later[62:] = 4.0
-    contents = [archive({files.TABLE: table}) for table in (former, later)]
+    contents = [archive({VECTORS: table}) for table in (former, later)]
     change = Change("numbers", "gpt", "GPT", "GPT · decoder", key="decoder-learned")
     found = [Cause(change, 1.0)]
-    [one] = pictures(found, lambda _: contents[0], lambda _: contents[1])
+    [one] = drawn(found, lambda _: contents[0], lambda _: contents[1])
     assert (one.name, one.before) == ("GPT · decoder, norms of the rows", BARS[0] * WIDTH)
     assert one.after == BARS[0] * (WIDTH - 1) + BARS[-1]
     said = since(found, [replace(one, name="a|b @me")])
     assert said.splitlines()[-1].startswith("| a&#124;b @\u2060me | `▁")
-    assert pictures([Cause(change, 1.0)] * 99, lambda _: contents[0], lambda _: None) == ()
+    assert drawn([Cause(change, 1.0)] * 99, lambda _: contents[0], lambda _: None) == ()
 
 
 def test_a_comment_has_so_many_causes_and_then_their_number() -> None:
@@ -223,14 +222,14 @@ def test_a_row_of_zeros_and_a_table_in_part() -> None:
 
 
 @pytest.mark.parametrize("content", [
-    None, b"", b"PK\x03\x04", archive({"other": TABLE}), archive({files.TABLE: TABLE[:3]}),
-    archive({files.TABLE: np.array(["text"])}), archive({files.TABLE: TABLE * np.nan}),
+    None, b"", b"PK\x03\x04", archive({"other": TABLE}), archive({VECTORS: TABLE[:3]}),
+    archive({VECTORS: np.array(["text"])}), archive({VECTORS: TABLE * np.nan}),
 ])  # fmt: skip
 def test_arrays_that_cannot_be_compared_leave_the_hashes(content: bytes | None) -> None:
     former, later = checkpoints(atlas()), atlas()
     later["checkpoints"][0]["encodings"][0]["sha256"] = "b" * 64
-    good = archive({files.TABLE: TABLE})
-    found = files.with_rows(former, checkpoints(later), lambda _: content, lambda _: good)
+    good = archive({VECTORS: TABLE})
+    found = with_rows(former, checkpoints(later), lambda _: content, lambda _: good)
     assert [line(cause) for cause in causes(former, found, {}, {})] == [
         "GPT · decoder: its stored numbers changed"
     ]
@@ -239,7 +238,7 @@ def test_arrays_that_cannot_be_compared_leave_the_hashes(content: bytes | None) 
 def test_a_table_that_unpacks_to_more_than_it_may_is_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(files, "MOST_BYTES", TABLE.nbytes)
+    monkeypatch.setattr(published_numbers, "MOST_BYTES", TABLE.nbytes)
     [cause] = compared(TABLE * np.float32(2.0))
     assert cause.change is not None
     assert cause.change.rows is None
@@ -253,6 +252,9 @@ def test_no_name_leads_out_of_the_folder_of_data(slug: str) -> None:
     later["checkpoints"][0]["encodings"][0]["sha256"] = "b" * 64
     asked: list[str] = []
     read = asked.append
-    files.with_rows(checkpoints(former), checkpoints(later), read, read)
-    files.with_steps({"runs": [{"data": f"data/{slug}.json", "encodings": []}]}, read)
+    with_rows(checkpoints(former), checkpoints(later), read, read)
+    change = Change("metric", slug, "GPT", "GPT · decoder", key="decoder-learned")
+    for one in (change, replace(change, slug=f"runs/{slug}")):
+        assert drawn([Cause(None, 1.0, (one,))], read, read) == ()
+    published_numbers.with_steps({"runs": [{"data": f"data/{slug}.json", "encodings": []}]}, read)
     assert [path for path in asked if ".." in path] == []

@@ -11,9 +11,16 @@ import numpy as np
 from generator.contracts.wording import Wording
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, row_norms
-from generator.site.history import files
 from generator.site.history.causes import Cause
 from generator.site.history.changes import RUNS, Change
+from generator.site.history.published_numbers import (
+    PLACE,
+    TABLE,
+    Read,
+    arrays,
+    arrays_of,
+    run_of,
+)
 
 WORDING = Wording("wording/changes.jinja")
 BARS, GAP = "▁▂▃▄▅▆▇█", "·"
@@ -23,7 +30,7 @@ PROFILE = "decay_with_distance.profile"
 
 
 @dataclass(frozen=True)
-class Picture:
+class DrawnCurve:
     """A curve before and after, each as ``WIDTH`` bars at most. name: what it shows, of what"""
 
     name: str
@@ -31,46 +38,46 @@ class Picture:
     after: str
 
 
-def pictures(
-    found: Sequence[Cause], read: files.Read, read_later: files.Read
-) -> tuple[Picture, ...]:
+def drawn(found: Sequence[Cause], read: Read, read_later: Read) -> tuple[DrawnCurve, ...]:
     """The first ``MOST`` curves of which something is seen to change, in the order of causes."""
     changed = chain.from_iterable((cause.change, *cause.follows) for cause in found)
     places = {(one.slug, one.key): one for one in changed if one and one.key}
-    drawn = (
+    found_curves = (
         picture
         for one in islice(places.values(), MOST_READ)
         for picture in _of_encoding(one, read, read_later)
     )
-    return tuple(islice(drawn, MOST))
+    return tuple(islice(found_curves, MOST))
 
 
-def _of_encoding(one: Change, read: files.Read, read_later: files.Read) -> Iterator[Picture]:
+def _of_encoding(one: Change, read: Read, read_later: Read) -> Iterator[DrawnCurve]:
     former, later = (dict(_curves(one, function)) for function in (read, read_later))
-    for what in former.keys() & later.keys():
+    for what in (what for what in former if what in later):
         before, after = _bars(former[what], later[what])
         if before != after:
-            yield Picture(WORDING(what, name=one.encoding), before, after)
+            yield DrawnCurve(WORDING(what, name=one.encoding), before, after)
 
 
-def _curves(one: Change, read: files.Read) -> Iterator[tuple[str, Floats]]:
+def _curves(one: Change, read: Read) -> Iterator[tuple[str, Floats]]:
     """Curves of an encoding, (n,) each, by the name of the sentence on them; of a training run the
     one of its last checkpoint.
     """
-    if one.slug.startswith(RUNS):
-        yield from _of_run(one, read(f"data/{one.slug}.json"))
+    is_run = one.slug.startswith(RUNS)
+    path = f"data/{one.slug}.json" if is_run else arrays_of(one.slug, one.key)
+    content = read(path) if PLACE.fullmatch(path) else None
+    if is_run:
+        yield from _of_run(one, content)
         return
-    path = files.arrays_of(one.slug, one.key)
-    arrays = files.arrays(read(path) if files.PLACE.fullmatch(path) else None, PROFILE, files.TABLE)
-    if PROFILE in arrays and arrays[PROFILE].ndim == 1:
-        yield "by_distance", arrays[PROFILE]
-    if files.TABLE in arrays and arrays[files.TABLE].ndim == 2:
-        yield "by_row", row_norms(arrays[files.TABLE].astype(np.float64))
+    found = arrays(content, PROFILE, TABLE)
+    if PROFILE in found and found[PROFILE].ndim == 1:
+        yield "by_distance", found[PROFILE]
+    if TABLE in found and found[TABLE].ndim == 2:
+        yield "by_row", row_norms(found[TABLE].astype(np.float64))
 
 
 def _of_run(one: Change, content: bytes | None) -> Iterator[tuple[str, Floats]]:
     try:
-        run = files.run_of(content, one.slug)
+        run = run_of(content, one.slug)
     except RowError:
         return
     for encoding in run.encodings:
