@@ -251,8 +251,10 @@ def diff(
     Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
     found = causes.between(
-        *(former_site.atlas(place) for place in (before, after)),
-        *(former_site.reader(place) for place in (before, after)),
+        former_site.atlas(before),
+        former_site.atlas(after),
+        former_site.reader(before),
+        former_site.reader(after),
     )
     if markdown:
         typer.echo(sentences.table(found) if found else "Nothing changed.")

@@ -98,7 +98,7 @@ def _of_checkpoint(of_one: Sequence[Change]) -> tuple[list[Cause], list[Change]]
     given = {key for one in roots for key in one.keys}
     roots = [one for one in roots if one.kind != "setting" or one.what not in given]
     follows: dict[int, list[Change]] = defaultdict(list)
-    left = []
+    left = list[Change]()
     for value in values:
         index = _root_of(value, roots)
         (left if index is None else follows[index]).append(value)

@@ -201,10 +201,10 @@ def _of_encodings(
         for metric, entry in after["metrics"].items():
             # One that is new or gone says something of the program, not of the checkpoint.
             former_entry = before["metrics"].get(metric, entry)
-            for step, *values in _values(steps, former_entry, entry):
-                if not alike(*values, tolerance):
-                    of = (*here, after["name"], metric)
-                    yield Change("metric", *of, *values, entry["unit"], key=key, step=step)
+            for step, former_value, value in _values(steps, former_entry, entry):
+                if not alike(former_value, value, tolerance):
+                    of = (*here, after["name"], metric, former_value, value, entry["unit"])
+                    yield Change("metric", *of, key=key, step=step)
 
 
 def _of_numbers(

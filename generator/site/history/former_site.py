@@ -130,7 +130,7 @@ def _with_parts(place: str, content: bytes, read: Callable[[str], bytes]) -> dic
         )
     rows = (row for name in names for row in _parsed(name, read(name))["checkpoints"])
     whole = {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
-    return with_steps(whole, reader(place))
+    return dict(with_steps(whole, reader(place)))
 
 
 def _parsed(place: str, content: bytes) -> dict[str, Any]:
