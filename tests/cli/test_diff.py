@@ -23,6 +23,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "build", tmp_path / "published"
 
 
+ROW = atlas()["checkpoints"][0]
 WHY = "the published data do not say why"
 MOVED = f"GPT · decoder: rank.stable 2 → 3; {WHY}\n1 cause, 1 value\n"
 
@@ -76,7 +77,11 @@ def test_a_part_elsewhere_is_refused(in_parts: tuple[Path, Path]) -> None:
 
 
 def test_what_is_no_atlas_is_refused(tmp_path: Path) -> None:
-    for content in ("no JSON", '{"checkpoints": 1, "schema": 2}', "[" * 100_000):
+    runs = ({}, {"slug": 1, "title": 2, "data": 3, "encodings": [], "steps": ["x"]}, 7)
+    wrong = [{"checkpoints": [], "schema": 3, "runs": [run]} for run in runs]
+    wrong += [{"checkpoints": [row], "schema": 3} for row in ({}, 7, {**ROW, "encodings": [{}]})]
+    wrong += [{"checkpoints": [], "schema": 3, "libraries": 7}, {"checkpoints": 1, "schema": 2}]
+    for content in ("no JSON", *map(json.dumps, wrong), "[" * 100_000):
         (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
         code, _, said = diff(tmp_path / "atlas.json", tmp_path)
         assert (code, "found no atlas; expected an atlas.json" in said) == (2, True)

@@ -80,6 +80,8 @@ def changes(former: Checkpoints, later: Checkpoints) -> list[Change]:
 def checkpoints(atlas: Document) -> dict[str, ReleasedCheckpoint]:
     """The checkpoints of an atlas, and its training runs as if each were one, with its numbers at
     the end of training, as a release has them.
+
+    errors: LookupError, TypeError, ValueError, AttributeError for what is no atlas
     """
     runs = [
         {
@@ -88,7 +90,7 @@ def checkpoints(atlas: Document) -> dict[str, ReleasedCheckpoint]:
             "status": "ok",
             "reason": None,
             "revision": None,
-            "steps": run.get("steps", []),
+            "steps": list(map(int, run.get("steps", ()))),
             "unread": {str(one["step"]): one["reason"] or "" for one in run.get("unread", ())},
             "encodings": [
                 {
@@ -109,7 +111,8 @@ def _released(row: Any) -> ReleasedCheckpoint:
     """What a release keeps of a checkpoint in atlas.json."""
     copy = row.get("copy")
     found = {
-        **{key: row[key] for key in ("slug", "title", "status", "reason", "revision")},
+        **{key: str(row[key]) for key in ("slug", "title", "status")},
+        **{key: row[key] and str(row[key]) for key in ("reason", "revision")},
         "copy": copy and {"original": copy["original"], "verdict": copy["verdict"]},
         **{key: row[key] for key in ("settings", "steps", "unread") if key in row},
         "encodings": [_encoding(one, row.get("layers", ())) for one in row["encodings"]],
@@ -121,14 +124,20 @@ def _encoding(encoding: Any, layers: Sequence[Any]) -> ReleasedEncoding:
     of_part = [layer for layer in layers if layer["part"] == encoding.get("part")]
     n_acting = sum(encoding["key"] in (layer["encodings"] or ()) for layer in of_part)
     parameters = encoding.get("parameters", {}).items()
+    of_type = ("dtype",) if "dtype" in encoding else ()
     found = {
-        **{key: encoding[key] for key in ("key", "name", "sha256")},
-        **{key: encoding[key] for key in ("shape", "dtype") if key in encoding},
+        **{key: str(encoding[key]) for key in ("key", "name")},
+        **{key: encoding[key] and str(encoding[key]) for key in ("sha256", *of_type)},
+        **({"shape": list(map(int, encoding["shape"]))} if "shape" in encoding else {}),
         "parameters": {name: one for name, one in parameters if not isinstance(one, list)},
         "keys": {name: list(_keys(one)) for name, one in encoding.get("origins", {}).items()},
         "layers": [n_acting, len(of_part)],
         "metrics": {
-            key: {name: one[name] for name in ("value", "unit", "values") if name in one}
+            key: {
+                "value": one["value"],
+                "unit": str(one["unit"]),
+                **({"values": list(one["values"])} if "values" in one else {}),
+            }
             for key, one in encoding["metrics"].items()
         },
     }

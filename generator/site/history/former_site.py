@@ -130,7 +130,13 @@ def _with_parts(place: str, content: bytes, read: Callable[[str], bytes]) -> dic
         )
     rows = (row for name in names for row in _parsed(name, read(name))["checkpoints"])
     whole = {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
-    return dict(with_steps(whole, reader(place)))
+    try:
+        found = dict(with_steps(whole, reader(place)))
+        checkpoints(found)
+        dict(found.get("libraries", {}))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise RefusedError(f"{place}: {NO_ATLAS}") from None
+    return found
 
 
 def _parsed(place: str, content: bytes) -> dict[str, Any]:
