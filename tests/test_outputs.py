@@ -131,7 +131,7 @@ def test_the_feed_is_xml_with_each_text_on_its_line() -> None:
     release = Release("2026-01-01", 1, "2026-01-01", "1", {}, rows)  # type: ignore[arg-type]
     atlas = Atlas((), (), (), address="https://example.org/", releases=(release,))
     [content] = ET.fromstring(feed.feed(atlas)).iter(f"{{{feed.NAMESPACE}}}content")  # noqa: S314
-    assert (content.text or "").split("\n") == [f"{visible(text)}: new" for text in NASTY]
+    assert (content.text or "").split("\n") == [f"row added: {visible(text)}" for text in NASTY]
 
 
 def test_a_name_of_a_file_has_letters_digits_and_hyphens_alone() -> None:

@@ -23,8 +23,9 @@ from tests.test_installed import install
 STARTED = ".github/workflows/site.yml"
 OURS, RELEASE = ROOT / STARTED, ROOT / ".github/workflows/release.yml"
 STARTER, ACTION = PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
+OF_GITLAB = PACKAGE / "cli/starter/gitlab-ci.yml"
 MODELS = ROOT / ".github/workflows/models.yml"
-ALL = [OURS, STARTER, ACTION, RELEASE, MODELS]
+ALL = [OURS, STARTER, ACTION, RELEASE, MODELS]  # Of GitHub.
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
 
@@ -104,7 +105,7 @@ def test_the_starter_installs_the_program_from_where_it_came(
     steps = [step for job in jobs(tmp_path / "new" / STARTED) for step in job["steps"]]
     given = [step["env"]["PROGRAM"] for step in steps if "PROGRAM" in step.get("env", {})]
     assert given == [f"${{{{ vars.POSITION_ATLAS || '{expected}' }}}}"]
-    assert ("Set the repository variable" in " ".join(done.stdout.split())) == (
+    assert ("Set the variable POSITION_ATLAS" in " ".join(done.stdout.split())) == (
         "file:" in str(came)
     )
 
@@ -123,10 +124,11 @@ def commands_of_starter() -> list[str]:
 
 def test_the_steps_of_the_starter_are_commands_with_their_options() -> None:
     """A parser refuses what it does not know before it shows help."""
-    for step in commands_of_starter():
-        given = re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0]
+    of_gitlab = [line for line in read(OF_GITLAB)[".site"]["script"] if "position-atlas" in line]
+    for step in (*commands_of_starter(), *of_gitlab):
+        given = re.sub(r"\$\{\w+:\+(.*?)\}", r"\1", re.split(r"[|>]", step)[0])
         assert CliRunner().invoke(app, [*shlex.split(given)[1:], "--help"]).exit_code == 0, step
-    assert len(commands_of_starter()) == 2
+    assert [len(commands_of_starter()), len(of_gitlab)] == [2, 2]
     assert CliRunner().invoke(app, ["build", "--unheard", "x", "--help"]).exit_code == 2
 
 
@@ -169,11 +171,93 @@ def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
 
 
 def test_what_was_read_with_a_token_is_not_kept_where_a_fork_can_read_it() -> None:
-    steps = [*next(jobs(STARTER))["steps"], *read(ACTION)["runs"]["steps"]]
-    kept = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
-    assert len(kept) == 4
-    for paths in kept:
-        [of_hub] = [path for path in paths.splitlines() if "huggingface" in path]
-        assert re.fullmatch(
-            r"\$\{\{ !\S+(token|TOKEN) && '~/\.cache/huggingface' \|\| '' \}\}", of_hub
-        )
+    """Neither files of the Hub nor results, which have position tables."""
+    job = next(jobs(STARTER))
+    assert list(job["env"].items()) == [("READS_WITHOUT_TOKEN", "${{ !secrets.HF_TOKEN }}")]
+    kept = [step for step in job["steps"] if "actions/cache" in step.get("uses", "")]
+    assert ["env.READS_WITHOUT_TOKEN == 'true'" in step["if"] for step in kept] == [True] * 2
+    of_action = [
+        step["with"]["path"].splitlines()
+        for step in read(ACTION)["runs"]["steps"]
+        if "actions/cache" in step.get("uses", "")
+    ]
+    for paths in of_action:
+        *read_from_hub, of_pip = paths
+        assert of_pip == "~/.cache/pip"
+        for path, kept_path in zip(
+            read_from_hub, ("inputs.output", "'~/.cache/huggingface'"), strict=True
+        ):
+            assert path == f"${{{{ !inputs.token && {kept_path} || '' }}}}"
+    assert len(of_action) == 2
+
+
+@pytest.mark.parametrize("token", ["", "hf_secret"])
+def test_gitlab_keeps_nothing_that_was_read_with_a_token(token: str, tmp_path: Path) -> None:
+    site = read(OF_GITLAB)[".site"]
+    written = tmp_path / "bin/position-atlas"
+    written.parent.mkdir()
+    written.write_text(
+        """#!/bin/sh
+[ "$1" = build ] || { echo summary; exit; }
+mkdir -p "$3/site" "$HF_HOME"; echo "$HF_TOKEN" > "$3/site/index.html"; exit 1
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "bin/pip").write_text("#!/bin/sh\n", encoding="utf-8")
+    for program in written.parent.iterdir():
+        program.chmod(0o755)
+    lines = [line.replace("/tmp/", f"{tmp_path}/elsewhere/") for line in site["script"]]  # noqa: S108
+    environment = {
+        "PATH": f"{written.parent}:{os.environ['PATH']}", "HF_TOKEN": token,
+        "HF_HOME": ".cache/huggingface", "POSITION_ATLAS": "x", "CI_PAGES_URL": "",
+    }  # fmt: skip
+    shell = [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", "\n".join(lines)]
+    (tmp_path / "project").mkdir()
+    done = subprocess.run(
+        shell, cwd=tmp_path / "project", env=environment, check=False, capture_output=True
+    )
+    assert done.returncode == 1, done.stderr  # Of the build, after its summary.
+    left = [path for path in site["cache"]["paths"] if (tmp_path / "project" / path).exists()]
+    assert left == ([] if token else ["build", ".cache"])
+    assert (tmp_path / "project/summary.md").read_text(encoding="utf-8") == "summary\n"
+    assert (tmp_path / "project/public/index.html").is_file()
+
+
+def test_what_comments_runs_no_code_and_only_for_a_branch_of_the_repository() -> None:
+    job = read(STARTER)["jobs"]["comment"]
+    assert job["permissions"] == {"pull-requests": "write"}
+    own = "github.event.pull_request.head.repo.full_name == github.repository"
+    assert own in job["if"]
+    download, comment = job["steps"]
+    assert download["uses"].startswith("actions/download-artifact@")
+    assert shlex.split(comment["run"])[:3] == ["gh", "pr", "comment"]
+    assert "secrets." not in json.dumps(job)
+    uploads = [
+        step["with"]["name"]
+        for step in next(jobs(STARTER))["steps"]
+        if "actions/upload-artifact@" in step.get("uses", "")
+    ]
+    assert (uploads, download["with"]["name"]) == (["site", "summary"], "summary")
+
+
+@pytest.mark.parametrize("gitlab", [False, True])
+def test_the_starter_pins_what_is_installed_and_takes_torch_without_cuda(
+    gitlab: bool, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(app, ["init", str(tmp_path), *["--gitlab"] * gitlab])
+    assert done.exit_code == 0
+    assert (tmp_path / STARTED).exists() != gitlab
+    assert (tmp_path / ".gitlab-ci.yml").exists() == gitlab
+    written = tmp_path / (".gitlab-ci.yml" if gitlab else STARTED)
+    text = written.read_text(encoding="utf-8")
+    assert "pip install --constraint constraints.txt" in text
+    assert "https://download.pytorch.org/whl/cpu" in text
+    constraints = (tmp_path / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in constraints if not line.startswith("#"))
+    assert "+" not in "".join(pins.values())
+    for name in ("torch", "transformers", "mkdocs-material", "numpy"):
+        assert pins[name] == metadata.version(name).partition("+")[0]
+    assert {"pytest", "position-atlas", "nvidia-cublas"}.isdisjoint(pins)
+    again = CliRunner().invoke(app, ["init", str(tmp_path), "--gitlab"])
+    assert isinstance(again.exception, SystemExit)
+    assert again.exit_code == 2

@@ -1,10 +1,10 @@
 """The command that builds the site."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,9 +23,9 @@ with deferred():
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
-    from generator.site.history import changes, former_site, sentences
+    from generator.site.history import former_site, releases, sentences
 
-MOST_CHANGES = 10  # listed at the end of a build
+MOST_CAUSES = 10  # of changes, listed at the end of a build
 LIMITS = local_pool.Limits()
 out = Terminal(outlives_reader=True)
 
@@ -141,13 +141,14 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
                 chosen,
                 copies.pairs(tasks, offline),
                 settings,
+                published_at or "",
             )
-            former = former_site.built(output)
+            n_former = len(releases.read(folder / publication.FOLDER))
             counts = builds.build(spec, executors, reporter.report)
             summary = reporter.close(counts)
         for line in summary:
             out.print(line)
-        _print_changes(former, output)
+        _print_causes(n_former, output)
     raise typer.Exit(
         FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
     )
@@ -167,16 +168,15 @@ def _chosen(tasks: "Sequence[plan.Task]", only: str | None, fresh: bool) -> froz
     return frozenset({only})
 
 
-def _print_changes(former: Mapping[str, Any] | None, output: Path) -> None:
-    """Print the first changes since the ``former`` atlas of the output folder."""
-    found = (
-        []
-        if former is None
-        else changes.changes(
-            changes.checkpoints(former), changes.checkpoints(former_site.atlas(str(output)))
-        )
-    )
-    for change in found[:MOST_CHANGES]:
-        out.print(f"{'changed':>11}  {sentences.line(change)}")
-    if len(found) > MOST_CHANGES:
-        out.print(f"{'':>11}  and {text.plural(len(found) - MOST_CHANGES, 'more change')}")
+def _print_causes(n_former: int, output: Path) -> None:
+    """Print why the release of a build differs from the last of ``n_former``, if it has made one;
+    only the first causes.
+    """
+    every = releases.read(output / publication.FOLDER)
+    if not 0 < n_former < len(every):
+        return
+    found = releases.steps(every)[0].causes
+    for cause in found[:MOST_CAUSES]:
+        out.print(f"{'changed':>11}  {sentences.line(cause)}")
+    if len(found) > MOST_CAUSES:
+        out.print(f"{'':>11}  and {text.plural(len(found) - MOST_CAUSES, 'more cause')}")

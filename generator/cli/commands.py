@@ -38,7 +38,7 @@ with deferred():
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
-    from generator.site.history import changes, former_site, sentences
+    from generator.site.history import causes, curves, former_site, sentences
 
 if TYPE_CHECKING:
     from generator.contracts import Checkpoint
@@ -255,22 +255,31 @@ def diff(
     ],
     after: Annotated[str, typer.Argument(help="The atlas to compare it with.")],
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the changes as a Markdown table.")
+        bool, typer.Option("--markdown", help="Print the causes as a Markdown table.")
+    ] = False,
+    values: Annotated[
+        bool, typer.Option("--values", help="Print also each value that changed, below its cause.")
     ] = False,
 ) -> None:
-    """Show what changed from one published atlas to another.
+    """Show why one published atlas differs from another: each cause, the largest first, with the
+    number of values that changed with it.
 
     Exit codes: 0 nothing changed; 1 something changed; 2 an atlas could not be read.
     """
-    found = changes.changes(
-        *(changes.checkpoints(former_site.atlas(place)) for place in (before, after))
+    found = causes.between(
+        former_site.atlas(before),
+        former_site.atlas(after),
+        former_site.reader(before),
+        former_site.reader(after),
     )
     if markdown:
         typer.echo(sentences.table(found) if found else "Nothing changed.")
     else:
-        for change in found:
-            out.print(sentences.line(change))
-        out.print(text.plural(len(found), "change"))
+        for cause in found:
+            out.print(sentences.line(cause))
+            for change in cause.follows if values else ():
+                out.print(f"  {sentences.value_line(change)}")
+        out.print(sentences.count(found))
     raise typer.Exit(FAILED if found else OK)
 
 
@@ -286,7 +295,10 @@ def summary(
     built = former_site.atlas(output)
     typer.echo(sentences.counts(built))
     if since is not None:
-        typer.echo(sentences.since(former_site.former(since), built))
+        readers = [former_site.reader(place) for place in (since, output)]
+        former = former_site.former(since)
+        found = None if former is None else causes.between(former, built, *readers)
+        typer.echo(sentences.since(found, curves.drawn(found or (), *readers)))
 
 
 @app.command()
@@ -301,16 +313,23 @@ def init(
             ),
         ),
     ] = None,
+    gitlab: Annotated[
+        bool,
+        typer.Option("--gitlab", help="Write .gitlab-ci.yml in place of GitHub's workflow."),
+    ] = False,
 ) -> None:
-    """Write a first list of checkpoints. A new or empty folder gets a list of three, and a workflow
-    that publishes its site. For folders of your runs, checkpoints.yml in the current folder lists
-    their checkpoints and training runs; comments in it say what is left out, and why.
+    """Write a first list of checkpoints. A new or empty folder gets a list of three, a workflow
+    that publishes its site, and the versions of all libraries. For folders of your runs,
+    checkpoints.yml in the current folder lists their checkpoints and training runs; comments in it
+    say what is left out, and why.
     """
     if not starter.is_for(folders or [Path()]):
+        if gitlab:
+            raise RefusedError("--gitlab: found files; expected a new or empty folder")
         own_runs.write(out, folders or [])
         return
     [folder] = folders or [Path()]
-    starter.write(folder)
+    starter.write(folder, gitlab=gitlab)
     starter.tell(out, folder)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import (
@@ -84,6 +84,7 @@ class Outcome:
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was
         not found, weights that were not read
     lint: what the rules of ``lint`` found; limits: on the length of a text, the least first
+    settings: keys of its file of settings that may matter to position, with their values
     taken: sentences on what programs take from its config.json, where two differ
     use: what the trained model does with position, by part and measure; no_use: why nothing of it
         was measured, though the row asks for it, "" otherwise
@@ -111,6 +112,7 @@ class Outcome:
     lint: tuple[LintFinding, ...] = ()
     limits: tuple[Limit, ...] = ()
     taken: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
     use: tuple[UseResult, ...] = ()
     no_use: str = ""
     run: Run | None = None

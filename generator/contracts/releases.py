@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -18,6 +18,25 @@ class ReleasedMetric(TypedDict):
     """The number, as in atlas.json."""
     unit: str
     """Its unit, as in atlas.json."""
+    values: NotRequired[list[float | None]]
+    """Of a training run, its value at each step."""
+
+
+class ReleasedRows(TypedDict):
+    """Rows of a stored table beside those of the release before."""
+
+    changed: int
+    """Number of rows that differ."""
+    compared: int
+    """Number of rows that were compared: those of the published arrays."""
+    every: int
+    """How far apart these are in the table: 1 unless it is too large to be published whole."""
+    row: int | None
+    """Index in the stored tensor of the row that differs most; null if none does."""
+    by: float | None
+    """Norm of the difference of that row, in percent of its former norm; null if that was zero."""
+    share: float
+    """Norm of the difference of the whole table, as a share of its former norm, at most 1."""
 
 
 class ReleasedEncoding(TypedDict):
@@ -29,6 +48,18 @@ class ReleasedEncoding(TypedDict):
     """Its name on every page and in every figure."""
     sha256: str | None
     """SHA-256 of its stored bytes, in hexadecimal; null without a stored tensor."""
+    shape: NotRequired[list[int]]
+    """Its shape, as in atlas.json."""
+    dtype: NotRequired[str | None]
+    """Type of its numbers, as in atlas.json."""
+    parameters: NotRequired[dict[str, Any]]
+    """Its parameters, as in atlas.json, without those that are lists."""
+    keys: NotRequired[dict[str, list[str]]]
+    """Keys of the file of settings that give each of these."""
+    layers: NotRequired[list[int]]
+    """Number of layers in which it acts, and of all layers of its part."""
+    rows: NotRequired[ReleasedRows]
+    """How many of its rows changed, if its stored bytes did."""
     metrics: dict[str, ReleasedMetric]
     """Its metrics, by `analysis.metric`."""
 
@@ -57,6 +88,12 @@ class ReleasedCheckpoint(TypedDict):
     """Its revision, as in atlas.json."""
     copy: NotRequired[ReleasedCopy | None]
     """Whether it encodes position as its original does; null if it is no copy."""
+    settings: NotRequired[dict[str, Any]]
+    """Its settings, as in atlas.json."""
+    steps: NotRequired[list[int]]
+    """Of a training run, the steps of its checkpoints, ascending."""
+    unread: NotRequired[dict[str, str]]
+    """Of a training run, why the checkpoint of a step was not read, by step."""
     encodings: list[ReleasedEncoding]
     """Its encodings as in atlas.json, with fewer keys."""
 

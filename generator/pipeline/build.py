@@ -48,6 +48,7 @@ from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
 from generator.site import render, write
+from generator.site.history.published_numbers import Compared
 from generator.site.html import mkdocs_build
 from generator.site.kinds import every_kind, of_guests
 from generator.site.materials import OURS, Materials
@@ -69,6 +70,7 @@ class BuildSpec:
     shrinks: whether a site may be published that lacks many checkpoints of the former one
     settings: what the list says of the whole atlas
     pairs: copies among the rows, with their originals
+    published: address of the site whose history goes on; "" where the folder has it
     only: slugs of rows to evaluate, where not all are: of the others the site shows what earlier
         builds read
     """
@@ -83,6 +85,7 @@ class BuildSpec:
     only: frozenset[str] = frozenset()
     pairs: tuple[copies.CopyPair, ...] = ()
     settings: ListSettings = field(default_factory=ListSettings)
+    published: str = ""
 
 
 def build(spec: BuildSpec, executors: Executors, on_event: OnEvent) -> Mapping[str, int]:
@@ -136,6 +139,7 @@ class _Build:
         self.spec, self.on_event = spec, on_event
         self.store = store = Store(spec.folder / "store", versions.evaluation())
         self.digests = fingerprint.Digests(store.blobs)
+        self.compared: Compared = {}  # An early site takes the place of the former one.
         self.keys = {task: self.current(task) for task in spec.tasks}
         self.unevaluated = jobs.without_evaluation(self.keys, spec.only, store, spec.fresh)
         for task in [task for task in spec.tasks if task not in self.unevaluated]:
@@ -247,7 +251,7 @@ class _Build:
         """errors: RefusedError where the site would lack many checkpoints of the former one"""
         measuring = frozenset(task.checkpoint.slug for task in self.missing(outcomes))
         atlas = replace(self.atlas(self.rows(outcomes), artifacts), measuring=measuring)
-        history = History.of(self.spec.folder, atlas)
+        history = History.of(self.spec.folder, atlas, self.spec.published, self.compared)
         if not self.spec.shrinks:
             history.check_complete()
         return history

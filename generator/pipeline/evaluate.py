@@ -43,7 +43,7 @@ from generator.pipeline import failures, use
 from generator.pipeline.references import Reference, reference_of
 from generator.pipeline.store import Store
 from generator.reading import lint
-from generator.reading.evidence import look_closely
+from generator.reading.evidence import look_closely, settings_of
 from generator.reading.find import all_schemes, find, scheme_of
 from generator.reading.plan import Task, opened, source_of
 from generator.reading.questions import unresolved
@@ -160,6 +160,7 @@ def _outcome_of(task: Task, store: Store | None) -> Outcome:
         limits=limits(files, found.all),
         taken=lint.sentences(files.config) if any(one.readers for one in told) else (),
         looked_for=_looked_for(found.all),
+        settings=settings_of(files.config),
     )
     return _with_state(outcome, files)
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import MOST_LOST, RefusedError
 from generator.site.data import downloads as data_files
-from generator.site.history import releases
+from generator.site.history import former_site, published_numbers, releases
+from generator.site.history.published_numbers import Compared
 
 FOLDER = "history"
 
@@ -29,10 +30,28 @@ class History:
     data: Mapping[str, bytes]
 
     @classmethod
-    def of(cls, output: Path, atlas: Atlas) -> "History":
-        """The history of the ``output`` of a build, continued by ``atlas``. errors: RefusedError"""
+    def of(
+        cls, output: Path, atlas: Atlas, published: str = "", compared: Compared | None = None
+    ) -> "History":
+        """The history of the ``output`` of a build, continued by ``atlas``.
+
+        published: address of the site of the last release, where that is not in ``output``
+        compared: tables of the last release beside those of the build, which are added
+        errors: RefusedError
+        """
         former = releases.read(output / FOLDER)
-        new = releases.following(former, data_files.document(atlas))
+        makers = cache(lambda: data_files.makers(atlas))
+
+        def made(path: str) -> bytes | None:
+            return makers()[path]() if path in makers() else None
+
+        document = published_numbers.with_steps(data_files.document(atlas), made)
+        read = former_site.reader_of(published or str(output), releases.state(former))
+        new = releases.following(
+            former,
+            document,
+            lambda before, after: published_numbers.with_rows(before, after, read, made, compared),
+        )
         whole = {"atlas.json": data_files.atlas_json, "metrics.csv": data_files.metrics_csv}
         data = {name: whole[name](atlas) for name in releases.DATA} if new else {}
         return cls(output / FOLDER, atlas, former, new, data)

@@ -2,10 +2,13 @@
 not change was not read, whatever reads it.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
@@ -28,6 +31,7 @@ SHOWN = ("base", "rotary_dim", "head_dim", "window", "layers", "heads", "n_posit
 BESIDE = ("long_factors", "n_positions", "strength", "start")
 OF_PROGRAM = ""  # Among keys.
 LAYERS, EXISTENCE = "layers", "existence"
+PLAIN = re.compile(r"[\w.+-]{0,40}", re.ASCII)  # A text that names no place and no person.
 KINDS = ("rope_type", "type")
 # They say whose defaults there are.
 OF_FAMILY = frozenset({"model_type", "architectures"})
@@ -103,6 +107,29 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         if changed or not found.has_refused:
             origins[GIVEN] = Origin(tuple(of_rule_alone or of_kind), None)
     return origins
+
+
+def settings_of(config: ModelConfig) -> dict[str, Any]:
+    """The keys of the file behind ``config`` that may matter to position, with their values; of
+    lists and of texts that are no plain words, a digest.
+    """
+    found: dict[str, Any] = {}
+    for path, value in keys.leaves(config.settings):
+        if IRRELEVANT.isdisjoint(path) and keys.may_matter(path, value):
+            found |= _of_file(config.keys_of_file, path, value)
+    most = sorted(found.items())[: keys.MOST_TRIED]
+    return {name[: keys.MOST_TRIED]: _published(value) for name, value in most}
+
+
+def _published(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    if isinstance(value, str) and PLAIN.fullmatch(value):
+        return value
+    content = json.dumps(value, default=str, sort_keys=True).encode(errors="backslashreplace")
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
 def evidence(config: ModelConfig) -> Evidence:

@@ -347,7 +347,7 @@ def test_one_row_alone_is_built_into_a_site_that_stands(tmp_path: Path) -> None:
     write_list(tmp_path, [{"folder": "table"}, {"folder": "rotation"}, {"folder": "nothing"}])
     done = inline.build(tmp_path, "--only", "nothing")
     assert done.returncode == 0, done.stderr
-    assert "changed  nothing: new\n" in done.stdout
+    assert "changed  row added: nothing\n" in done.stdout
     rows = World(tmp_path, done).rows
     assert [rows[name]["status"] for name in ("table", "rotation", "nothing")] == ["ok"] * 3
     assert rows["rotation"]["stale"] == "left out of a build of nothing"

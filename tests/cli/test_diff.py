@@ -23,7 +23,9 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "build", tmp_path / "published"
 
 
-MOVED = "GPT · decoder: rank.stable 2 → 3\n1 change\n"
+ROW = atlas()["checkpoints"][0]
+WHY = "the published data do not say why"
+MOVED = f"GPT · decoder: rank.stable 2 → 3; {WHY}\n1 cause, 1 value\n"
 
 
 def diff(*arguments: object, command: str = "diff") -> tuple[int, str, str]:
@@ -75,7 +77,11 @@ def test_a_part_elsewhere_is_refused(in_parts: tuple[Path, Path]) -> None:
 
 
 def test_what_is_no_atlas_is_refused(tmp_path: Path) -> None:
-    for content in ("no JSON", '{"checkpoints": 1, "schema": 2}', "[" * 100_000):
+    runs = ({}, {"slug": 1, "title": 2, "data": 3, "encodings": [], "steps": ["x"]}, 7)
+    wrong = [{"checkpoints": [], "schema": 3, "runs": [run]} for run in runs]
+    wrong += [{"checkpoints": [row], "schema": 3} for row in ({}, 7, {**ROW, "encodings": [{}]})]
+    wrong += [{"checkpoints": [], "schema": 3, "libraries": 7}, {"checkpoints": 1, "schema": 2}]
+    for content in ("no JSON", *map(json.dumps, wrong), "[" * 100_000):
         (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
         code, _, said = diff(tmp_path / "atlas.json", tmp_path)
         assert (code, "found no atlas; expected an atlas.json" in said) == (2, True)
@@ -110,7 +116,7 @@ def test_a_summary_counts_and_says_what_changed_or_that_nothing_is_published(
         code, said, _ = diff(folders[0], "--since", address, command="summary")
     assert code == 0
     assert said.startswith("**2 checkpoints**: 2 ok\n")
-    assert "| GPT · decoder | rank.stable 3 → 2 |" in said
+    assert f"| GPT · decoder: rank.stable 3 → 2; {WHY} | 1 |" in said
     with served(tmp_path / "empty") as address:
         _, said, _ = diff(folders[0], "--since", address, command="summary")
     assert said.endswith("Nothing has been published yet.\n")

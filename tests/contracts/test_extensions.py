@@ -53,7 +53,6 @@ ORDINARY = {
     ("generator.checkpoints.model.layers", "convolution"),  # a way of mixing positions
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
-    ("generator.site.history.sentences", "status"),  # a kind of change
     ("generator.encyclopedia.refreshed", "expected"),  # a key of a file
     ("generator.reading.programs.mlx_lm", "none"),  # windows of a model's code
     ("generator.schemes.rotary", "alibi"),  # a value in config.json

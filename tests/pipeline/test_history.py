@@ -3,16 +3,18 @@
 import gzip
 import json
 import shutil
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from safetensors.numpy import load, save
 
 from generator.site.materials import SETTINGS
 from tests import inline
 from tests.serving import served
-from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
+from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 BOTH = ["rotation", "nothing"]
@@ -55,7 +57,7 @@ def test_each_change_is_a_release_that_can_be_cited_and_the_same_again_is_none(b
 def test_the_page_and_the_feed_show_each_release_the_last_first(built: Path) -> None:
     page = (built / "build/docs/changes.md").read_text(encoding="utf-8")
     assert page.index("2023&#45;11&#45;15") < page.index("2023&#45;11&#45;14")
-    assert page.count("&#58; new</li>") == 2
+    assert page.count("<li>row added&#58; ") == 2
     root = ET.parse(built / "build/site/changes.xml").getroot()  # noqa: S314 (our own file)
     entries = [entry.findtext(f"{ATOM}id") for entry in root.iter(f"{ATOM}entry")]
     assert entries == [f"https://example.org/atlas/changes.html#r{n}" for n in (2, 1)]
@@ -70,6 +72,28 @@ def test_a_bare_machine_continues_the_published_history(built: Path) -> None:
     assert releases(built / "bare") == ["2023-11-14", "2023-11-15", "2023-11-19"]
     first = "history/2023-11-14/release.json"
     assert (built / "bare" / first).read_bytes() == (built / "build" / first).read_bytes()
+
+
+def test_a_release_says_which_row_of_a_table_changed(tmp_path: Path) -> None:
+    """Beside the tables of the folder, or, on a bare machine, those of the published site."""
+    write_folder(tmp_path / "table", TABLE)
+    assert run(tmp_path, ["table"]) == (0, "")
+    shutil.copytree(tmp_path / "build/site", tmp_path / "published")
+    stored = load(TABLE["model.safetensors"])
+    stored["wpe.weight"][5] *= 1.5
+    (tmp_path / "table/model.safetensors").write_bytes(save(stored))
+    assert run(tmp_path, ["table"], day=1) == (0, "")
+    shutil.copytree(tmp_path / "build/store", tmp_path / "bare/store")
+    with served(tmp_path / "published") as address:
+        assert run(tmp_path, ["table"], "--published", address, day=1, output="bare") == (0, "")
+    for output in ("build", "bare"):
+        record = tmp_path / output / "history/2023-11-15/release.json"
+        [encoding] = json.loads(record.read_bytes())["checkpoints"]["table"]["encodings"]
+        found = encoding["rows"]
+        assert [found[name] for name in ("changed", "compared", "row")] == [1, 16, 5]
+        assert found["by"] == pytest.approx(50.0)
+        page = (tmp_path / output / "docs/changes.md").read_text(encoding="utf-8")
+        assert "1 of 16 rows changed, row 5, by 50 % of its norm" in unescape(page)
 
 
 def test_a_site_without_a_history_gives_none_and_one_that_is_down_or_foreign_stops_the_build(

@@ -213,15 +213,6 @@ def test_every_command_on_a_page_exists_with_its_options() -> None:
         assert set(re.findall(r"--[a-z-]+", rest)) <= known[command]
 
 
-def test_the_configuration_for_gitlab_is_whole() -> None:
-    [text] = re.findall(r"```yaml\n(pages:\n.*?)```", WRITTEN["publishing.md"], re.DOTALL)
-    job = YAML(typ="safe").load(text)["pages"]
-    assert job["artifacts"]["paths"] == ["public"]
-    assert any(line.endswith("build/site public") for line in job["script"])
-    assert {"build", ".cache"} == set(job["cache"]["paths"])
-    assert job["variables"]["SITE_URL"] == "$CI_PAGES_URL"
-
-
 def test_the_inputs_of_the_action_on_the_page_exist() -> None:
     texts = re.findall(r"```yaml\n(- uses: .*?)```", WRITTEN["publishing.md"], re.DOTALL)
     action = YAML(typ="safe").load(ROOT / "action.yml")

@@ -1,5 +1,5 @@
-"""A folder to begin with: a list of checkpoints that needs no network, and a workflow that
-publishes its site.
+"""A folder to begin with: a list of checkpoints that needs no network, and a workflow of GitHub or
+GitLab that publishes its site.
 """
 
 import json
@@ -16,8 +16,10 @@ FILES = {
     "checkpoints.yml": "checkpoints.yml",
     "README.md": "README.md",
     "gitignore": ".gitignore",
-    "site.yml": ".github/workflows/site.yml",
+    "constraints.txt": "constraints.txt",
 }
+GITHUB = {"site.yml": ".github/workflows/site.yml"}
+GITLAB = {"gitlab-ci.yml": ".gitlab-ci.yml"}
 EXAMPLES = ("sinusoid", "llama-3.1-8b", "bloom-7b1")
 SCHEMA = "checkpoints.schema.json"
 WHOLE = f"{PROGRAM}[site]"
@@ -51,24 +53,52 @@ def origin() -> dict[str, Any] | None:
     return found if isinstance(found, dict) and isinstance(found.get("url"), str) else None
 
 
+def pins() -> str:
+    """A constraint on each library with which the program runs here, a line each: on its public
+    version, of which an index may have several builds.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    from packaging.requirements import Requirement
+
+    open_, seen, found = [Requirement(WHOLE)], set[str](), dict[str, str]()
+    while open_:
+        wanted = open_.pop()
+        if str(wanted) in seen:
+            continue
+        seen.add(str(wanted))
+        try:
+            library = distribution(wanted.name)
+        except PackageNotFoundError:  # Of another system, or of an extra that is not here.
+            continue
+        if wanted.name != PROGRAM:
+            found[library.name] = library.version.partition("+")[0]
+        for needed in map(Requirement, library.requires or ()):
+            extras = ({"extra": extra} for extra in ("", *wanted.extras))
+            if needed.marker is None or any(map(needed.marker.evaluate, extras)):
+                open_.append(needed)
+    return "\n".join(f"{name}=={found[name]}" for name in sorted(found, key=str.lower))
+
+
 def is_for(folders: Sequence[Path]) -> bool:
     """Whether ``folders`` are a single one that is empty or missing."""
     [folder, *others] = folders
     return not others and (not folder.exists() or (folder.is_dir() and not any(folder.iterdir())))
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, *, gitlab: bool = False) -> None:
     """Fill ``folder``, which is empty, or made where it is missing.
 
+    gitlab: whether GitLab is to build and publish the site, in place of GitHub
     errors: OSError
     """
-    for name, place in FILES.items():
-        target = folder / place
+    values = {"REQUIREMENT": requirement(), "PINS": pins()}
+    for name, place in {**FILES, **(GITLAB if gitlab else GITHUB)}.items():
+        target, content = folder / place, (HERE / name).read_text(encoding="utf-8")
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(
-            (HERE / name).read_text(encoding="utf-8").replace("REQUIREMENT", requirement()),
-            encoding="utf-8",
-        )
+        for key, value in values.items():
+            content = content.replace(key, value)
+        target.write_text(content, encoding="utf-8")
     shutil.copyfile(ROOT / SCHEMA, folder / SCHEMA)
     for example in EXAMPLES:
         shutil.copytree(ROOT / "references" / example, folder / "examples" / example)
@@ -84,5 +114,6 @@ def tell(terminal: Terminal, folder: Path) -> None:
     if came and not is_public(came["url"]):
         terminal.print(
             "The program was installed from this machine, where a workflow cannot find it. Set the"
-            " repository variable POSITION_ATLAS to what pip should install there."
+            " variable POSITION_ATLAS of the repository or project to what pip should install"
+            " there."
         )

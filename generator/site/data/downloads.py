@@ -158,6 +158,7 @@ def checkpoint(outcome: Outcome, uses: Sequence[Analysis] = ()) -> data_schema.C
         "unresolved": list(outcome.unresolved),
         "lint": list(outcome.lint),
         "limits": list(outcome.limits),
+        "settings": dict(outcome.settings),
         "copy": _copy(outcome.copy) if outcome.copy else None,
         "use": use_of(outcome, uses),
         "no_use": outcome.no_use or None,

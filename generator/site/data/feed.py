@@ -11,7 +11,7 @@ from generator import PROGRAM
 from generator.contracts import Atlas
 from generator.site.history import sentences
 from generator.site.history.releases import Step, steps
-from generator.text import plural, visible
+from generator.text import visible
 
 PATH = "changes.xml"
 NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -42,9 +42,9 @@ def feed(atlas: Atlas) -> bytes:
 
 def _entry(root: ET.Element, step: Step, address: str) -> None:
     entry = _add(root, "entry")
-    lines = [visible(sentences.line(change)) for change in step.changes]
+    lines = [visible(sentences.line(cause)) for cause in step.causes]
     more = [f"{len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
-    _add(entry, "title", f"{step.release.id}: {plural(len(lines), 'change')}")
+    _add(entry, "title", f"{step.release.id}: {sentences.count(step.causes)}")
     _add(entry, "id", address)
     _add(entry, "updated", _time(step.release.date))
     _add(entry, "link", rel="alternate", type="text/html", href=address)

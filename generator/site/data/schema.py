@@ -18,6 +18,7 @@ from generator.contracts import (
     ReleasedCopy,
     ReleasedEncoding,
     ReleasedMetric,
+    ReleasedRows,
     Run,
     RunEncoding,
     RunMember,
@@ -221,6 +222,10 @@ class Checkpoint(TypedDict):
     """What programs may get wrong about it, as `lint` says; the gravest first."""
     limits: list[Limit]
     """Every limit on the length of a text that its files state, the least first."""
+    settings: dict[str, Any]
+    """The keys of its file of settings that may matter to position, with their values; in place of
+    a list, or of a text that is no plain word, `sha256:` and the first 16 digits of its SHA-256.
+    """
     copy: Copy | None
     """How it differs from its original; null if the list does not say that it is a copy."""
     use: dict[str, dict[str, UseMetric]] | None
@@ -434,6 +439,7 @@ OF_RELEASES = (
     ReleasedCheckpoint,
     ReleasedCopy,
     ReleasedEncoding,
+    ReleasedRows,
     ReleasedMetric,
 )
 COLUMNS: Mapping[str, str] = {

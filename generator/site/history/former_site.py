@@ -3,12 +3,15 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 from generator.errors import RefusedError
+from generator.site.history.changes import Checkpoints, checkpoints
+from generator.site.history.published_numbers import Read, arrays_of, with_steps
 from generator.site.history.releases import DATA, PUBLISHED, RECORD, UNDATED
 
 ATLAS = "data/atlas.json"
@@ -26,13 +29,64 @@ def atlas(place: str) -> dict[str, Any]:
 
     errors: RefusedError when it holds no atlas, or does not answer; OSError
     """
-    if place.lower().startswith(("http://", "https://")):
+    if is_address(place):
         return _fetched_atlas(place, fetched(_address(place)))
-    candidates = (Path(place, name) for name in ("", ATLAS, f"site/{ATLAS}", f"docs/{ATLAS}"))
-    file = next((path for path in candidates if path.is_file()), None)
+    file = _file(place)
     if file is None:
         raise RefusedError(f"{place}: {NO_ATLAS}")
     return _with_parts(place, file.read_bytes(), lambda part: (file.parent / part).read_bytes())
+
+
+def _file(place: str) -> Path | None:
+    candidates = (Path(place, name) for name in ("", ATLAS, f"site/{ATLAS}", f"docs/{ATLAS}"))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def reader(place: str) -> Read:
+    """A function that returns a file of the site of the atlas at ``place``, by its path from the
+    folder of the site; None for one that it cannot read.
+    """
+
+    def read(path: str) -> bytes | None:
+        try:
+            if is_address(place):
+                return fetched(urljoin(_address(place), f"../{path}"))
+            file = _file(place)
+            # An atlas.json elsewhere has no files beside it.
+            is_of_site = file is not None and file.parent.name == "data"
+            return (file.parent.parent / path).read_bytes() if file and is_of_site else None
+        except (RefusedError, OSError):
+            return None
+
+    return read
+
+
+def reader_of(place: str, state: Checkpoints) -> Read:
+    """As ``reader``, of the arrays of stored tables that are those of ``state`` alone: what is at
+    ``place`` may be older or newer.
+    """
+    read = reader(place)
+
+    @cache
+    def hashes() -> Set[tuple[str, str | None]]:
+        try:
+            return set(_hashes(checkpoints(atlas(place))))
+        except (RefusedError, OSError):
+            return set()
+
+    wanted = dict(_hashes(state))
+    return lambda path: read(path) if (path, wanted.get(path)) in hashes() else None
+
+
+def _hashes(state: Checkpoints) -> Iterator[tuple[str, str | None]]:
+    for slug, row in state.items():
+        for encoding in row["encodings"]:
+            yield arrays_of(slug, encoding["key"]), encoding["sha256"]
+
+
+def is_address(place: str) -> bool:
+    """Whether ``place`` is an address, and no path."""
+    return place.lower().startswith(("http://", "https://"))
 
 
 def built(output: Path) -> dict[str, Any] | None:
@@ -75,7 +129,14 @@ def _with_parts(place: str, content: bytes, read: Callable[[str], bytes]) -> dic
             f"found a part called {foreign[0][:40]!r}; expected one like 'data/atlas/0001.json'"
         )
     rows = (row for name in names for row in _parsed(name, read(name))["checkpoints"])
-    return {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
+    whole = {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
+    try:
+        found = dict(with_steps(whole, reader(place)))
+        checkpoints(found)
+        dict(found.get("libraries", {}))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise RefusedError(f"{place}: {NO_ATLAS}") from None
+    return found
 
 
 def _parsed(place: str, content: bytes) -> dict[str, Any]:

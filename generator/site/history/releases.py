@@ -6,15 +6,18 @@ A release keeps the checkpoints that differ from the release before alone, so th
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from generator.contracts import Release, ReleasedCheckpoint, ReleasedCopy, ReleasedEncoding
+from generator.contracts import Release, ReleasedCheckpoint, ReleasedCopy
 from generator.errors import RefusedError
-from generator.site.history.changes import Change, Checkpoints, Document, changes, checkpoints
+from generator.site.history.causes import Cause, causes, versions
+from generator.site.history.changes import Checkpoints, Document, changes, checkpoints
 
 RECORD = "release.json"
+WithRows = Callable[[Checkpoints, dict[str, ReleasedCheckpoint]], dict[str, ReleasedCheckpoint]]
 PUBLISHED = "data/releases"  # Their folder on the site.
 DATA = ("atlas.json", "metrics.csv")  # Beside the record, compressed.
 UNDATED = "undated"
@@ -22,10 +25,10 @@ UNDATED = "undated"
 
 @dataclass(frozen=True)
 class Step:
-    """A release, and what changed from the one before."""
+    """A release, and why it differs from the one before."""
 
     release: Release
-    changes: Sequence[Change]
+    causes: Sequence[Cause]
 
 
 def read(folder: Path) -> tuple[Release, ...]:
@@ -44,13 +47,16 @@ def read(folder: Path) -> tuple[Release, ...]:
     return tuple(sorted(found, key=lambda release: release.number))
 
 
-def following(releases: Sequence[Release], atlas: Document) -> Release | None:
+def following(
+    releases: Sequence[Release], atlas: Document, with_rows: WithRows | None = None
+) -> Release | None:
     """The release of ``atlas`` after these; None where nothing has changed since the last.
 
-    atlas: as atlas.json
+    atlas: as atlas.json; with_rows: says which rows of tables differ from those of the last release
     """
     before = state(releases)
     after = {slug: _record(row, before.get(slug)) for slug, row in checkpoints(atlas).items()}
+    after = with_rows(before, after) if with_rows else after
     moved = {change.slug for change in changes(before, after)}
     if not moved:
         return None
@@ -94,9 +100,12 @@ def last_read(releases: Sequence[Release], slug: str) -> tuple[Release, Released
 def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
     states = [state(releases[:count]) for count in range(len(releases) + 1)]
+    made_by = [{}, *map(versions, map(vars, releases))]
     found = [
-        Step(release, changes(before, after))
-        for release, before, after in zip(releases, states[:-1], states[1:], strict=True)
+        Step(release, causes(*both, *of_both))
+        for release, both, of_both in zip(
+            releases, pairwise(states), pairwise(made_by), strict=True
+        )
     ]
     return found[::-1]
 
@@ -121,20 +130,18 @@ def compressed(content: bytes) -> bytes:
 
 
 def _record(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> ReleasedCheckpoint:
-    """What a release keeps of a checkpoint in atlas.json.
-
-    One that could not be read keeps its ``former`` revision and numbers.
+    """What a release keeps of a checkpoint: of one that could not be read, its ``former`` revision,
+    settings and numbers; of one that was not compared with its original, its ``former`` verdict.
     """
     last = row if former is None or row["status"] == "ok" else former
-    return {
-        "slug": row["slug"],
+    kept: ReleasedCheckpoint = {
+        **last,
         "title": row["title"],
         "status": row["status"],
         "reason": row["reason"],
-        "revision": last["revision"],
-        "copy": _copy(row, former),
-        "encodings": [_encoding(encoding) for encoding in last["encodings"]],
     }
+    kept["copy"] = _copy(row, former)
+    return kept
 
 
 def _copy(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> ReleasedCopy | None:
@@ -144,15 +151,3 @@ def _copy(row: ReleasedCheckpoint, former: ReleasedCheckpoint | None) -> Release
         return None
     verdict = copy["verdict"] or (before["verdict"] if before else None)
     return {"original": copy["original"], "verdict": verdict}
-
-
-def _encoding(encoding: ReleasedEncoding) -> ReleasedEncoding:
-    return {
-        "key": encoding["key"],
-        "name": encoding["name"],
-        "sha256": encoding["sha256"],
-        "metrics": {
-            key: {"value": metric["value"], "unit": metric["unit"]}
-            for key, metric in encoding["metrics"].items()
-        },
-    }

@@ -1,38 +1,80 @@
-"""Changes as text, for terminals and for summaries in Markdown."""
+"""Causes of changes as text, for terminals and for summaries in Markdown."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from generator.contracts.wording import Wording
-from generator.site.history.changes import Change, Document, changes, checkpoints
-from generator.text import plural, significant, visible, with_unit
+from generator.site.history.causes import Cause
+from generator.site.history.changes import Change, Document
+from generator.site.history.curves import DrawnCurve
+from generator.text import plural, short, significant, times, visible, with_unit
 
 WORDING = Wording("wording/changes.jinja")
 DIGITS = 12  # of a digest or a commit, hexadecimal
+COMMIT = re.compile("[0-9a-f]{40,64}")
+DIGEST = "sha256:"
+LONGEST = 120  # characters of a value
+MOST_ROWS = 60  # of a table in a comment, which forges limit to 65,536 characters
+PERCENT = 2  # significant digits
 # What a forge makes of text that Markdown has left alone: people, issues, labels, links, emoji.
 LIVE = re.compile(r"[@#!%^&~$:](?=\S)|\b(?:gh(?=-)|www(?=\.))", re.IGNORECASE)
 MARKUP = re.compile(r"[|<>&`*_\[\]{}\\~$]")
 APART = "\u2060"  # A word joiner, which is not seen.
 
 
-def line(change: Change) -> str:
-    """One change as a line of text."""
-    return f"{change.encoding or change.title}: {_change_text(change)}"
+def line(cause: Cause) -> str:
+    """One cause as a line of text, with the number of values that changed with it."""
+    said = named(cause)
+    if cause.change is None or not cause.follows:
+        return said
+    return WORDING("followed", line=said, n_values=len(cause.follows))
 
 
-def table(moved: Sequence[Change]) -> str:
-    """Changes as a table in Markdown."""
-    head = ["| Checkpoint | Change |", "| --- | --- |"]
-    return "\n".join(
-        [
-            *head,
-            *(
-                f"| {cell(change.encoding or change.title)} | {cell(_change_text(change))} |"
-                for change in moved
-            ),
-        ]
+def named(cause: Cause) -> str:
+    """One cause, without what follows from it."""
+    if cause.change is not None:
+        return _change_text(cause.change)
+    values = cause.follows
+    if cause.libraries:
+        return WORDING(
+            "libraries",
+            moved=[
+                WORDING("moved", name=name, before=before, after=after)
+                for name, (before, after) in cause.libraries.items()
+            ],
+            n_values=len(values),
+            n_rows=len({value.slug for value in values}),
+        )
+    if len(values) == 1:
+        return WORDING("unknown_one", line=value_line(values[0]))
+    steps = sorted({value.step for value in values if value.step is not None})
+    return WORDING("unknown", title=values[0].title, n_values=len(values), steps=steps)
+
+
+def value_line(change: Change) -> str:
+    """A value that changed, as a line of text."""
+    return WORDING(
+        "value",
+        name=change.encoding,
+        what=change.what,
+        step=change.step,
+        before=_value(change.before),
+        after=with_unit(_value(change.after), change.unit),
     )
+
+
+def count(found: Sequence[Cause]) -> str:
+    """How many causes there are, and how many values changed with them."""
+    n_values = sum(len(cause.follows) for cause in found)
+    return WORDING("summed", n_causes=len(found), n_values=n_values)
+
+
+def table(found: Sequence[Cause]) -> str:
+    """Causes as a table in Markdown."""
+    rows = [f"| {cell(named(cause))} | {len(cause.follows):,} |" for cause in found]
+    return "\n".join([WORDING("markdown_head"), "| --- | ---: |", *rows])
 
 
 def counts(atlas: Document) -> str:
@@ -72,38 +114,91 @@ def _statuses(rows: Sequence[Document]) -> str:
     return ", ".join(f"{count} {status}" for status, count in counted)
 
 
-def since(former: Document | None, atlas: Document) -> str:
-    """What changed since the ``former`` atlas, in Markdown."""
-    if former is None:
+def since(found: Sequence[Cause] | None, drawn: Sequence[DrawnCurve] = ()) -> str:
+    """What changed since the published site, in Markdown; None where there is none.
+
+    drawn: figures that changed
+    """
+    if found is None:
         return WORDING("nothing_published")
-    found = changes(checkpoints(former), checkpoints(atlas))
-    return table(found) if found else WORDING("nothing_changed")
+    rows = [f"| {cell(one.name)} | `{one.before}` | `{one.after}` |" for one in drawn]
+    of_figures = ["", WORDING("pictures_head"), "| --- | --- | --- |", *rows] if rows else []
+    more = len(found) - MOST_ROWS
+    rest = ["", WORDING("more", count=more)] if more > 0 else []
+    said = table(found[:MOST_ROWS]) if found else WORDING("nothing_changed")
+    return "\n".join([said, *rest, *of_figures])
 
 
 def _change_text(change: Change) -> str:
-    before, after = _value(change.before), _value(change.after)
+    kind = _kind(change)
+    n_layers, n_all = change.layers or (0, 0)
+    values = {
+        "title": change.title,
+        "name": change.encoding,
+        "key": short(change.what),
+        "what": change.what.replace("_", " "),
+        "before": _value(change.before),
+        "after": _value(change.after),
+        "reason": change.reason.removeprefix(f"{change.title}: "),
+        "n_layers": n_layers,
+        "n_all": n_all,
+        "keys": [short(key) for key in change.keys],
+        **(_of_steps(change) if kind == "steps" else _of_numbers(change)),
+    }
+    return WORDING(kind, **{name: values[name] for name in WORDING.arguments(kind)})
+
+
+def _kind(change: Change) -> str:
+    """Name of the sentence on a change."""
     match change.kind:
-        case "new" | "gone" | "new encoding" | "encoding gone":
-            said = change.kind.replace("gone", "removed")
-            return f"{said}, {change.what}" if change.what else said
-        case "status":
-            return f"{before} → {after}{f' ({change.what})' if change.what else ''}"
-        case "revision":
-            return f"revision {before} → {after}"
-        case "verdict":
-            return WORDING("verdict", before=before, after=after)
-        case "numbers":
-            return f"numbers changed ({change.what} {before} → {after})"
-        case "metric":
-            return f"{change.what} {before} → {with_unit(after, change.unit)}"
+        case "setting" if any(str(one).startswith(DIGEST) for one in (change.before, change.after)):
+            return "setting_other"
+        case "numbers" if None not in change.shape and change.shape[0] != change.shape[1]:
+            return "resized"
+        case "numbers" if change.rows is not None:
+            return "rows"
+    return change.kind.replace(" ", "_")
 
 
-def _value(value: float | str | None) -> str:
+def _of_steps(change: Change) -> dict[str, Any]:
+    before, after = change.before, change.after
+    return {
+        "added": [step for step in after if step not in set(before)],
+        "removed": [step for step in before if step not in set(after)],
+        "was": f"{before[-1]:,}",
+        "last": f"{after[-1]:,}",
+    }
+
+
+def _of_numbers(change: Change) -> dict[str, Any]:
+    """What sentences on stored numbers say of them."""
+    former, later = change.dtype
+    is_retyped = None not in change.dtype and former != later
+    sizes = {
+        f"{side}_size": times(shape or ())
+        for side, shape in zip(("former", "later"), change.shape, strict=True)
+    }
+    rows: dict[str, Any] = {**change.rows} if change.rows else {}
+    by = rows.get("by")
+    return {
+        **sizes,
+        **rows,
+        "by": "" if by is None else significant(by, PERCENT),
+        "dtype": WORDING("dtype", before=former, after=later) if is_retyped else "",
+    }
+
+
+def _value(value: Any) -> str:
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        return short(", ".join(f"{key} {_value(one)}" for key, one in value.items()), LONGEST)
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float | int):
         return significant(value, 6)
-    return value if " " in value else value[:DIGITS]  # A digest has no spaces.
+    text = str(value)
+    return text[:DIGITS] if COMMIT.fullmatch(text) else short(text, LONGEST)
 
 
 def cell(text: str) -> str:

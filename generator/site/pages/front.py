@@ -129,7 +129,7 @@ def _own(atlas: Atlas) -> OwnFrontContext:
         for outcome in atlas.outcomes[:MOST_CARDS]
     ]
     last = steps(atlas.releases)[0] if len(atlas.releases) > 1 else None
-    lines = [sentences.line(change) for change in last.changes] if last else []
+    lines = [sentences.line(cause) for cause in last.causes] if last else []
     asked = [one for one in atlas.outcomes if one.checkpoint.use and one.status == "ok"]
     return OwnFrontContext(
         title=atlas.settings.title,

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from generator.site.history.causes import Cause, causes
 from generator.site.history.changes import Change, Document, checkpoints
 from generator.site.history.changes import changes as changes_of
-from generator.site.history.sentences import line, table
+from generator.site.history.sentences import line, named, table, value_line
 
 
 def atlas() -> dict[str, Any]:
@@ -38,6 +39,11 @@ def moved(**fields: object) -> list[Change]:
     return changes(atlas(), later)
 
 
+def lines(before: Document, after: Document) -> list[str]:
+    """What is said of each cause."""
+    return [line(cause) for cause in causes(checkpoints(before), checkpoints(after), {}, {})]
+
+
 def test_nothing_moves_from_an_atlas_to_itself() -> None:
     assert changes(atlas(), atlas()) == []
 
@@ -52,30 +58,28 @@ def test_a_checkpoint_comes_and_another_goes() -> None:
 
 
 def test_a_new_checkpoint_that_was_not_read_says_so() -> None:
-    for status, said in (("ok", "New: new"), ("not reached", "New: new, not reached")):
+    for status, said in (("ok", "row added: New"), ("not reached", "row added: New, not reached")):
         later = atlas()
         row = {**later["checkpoints"][0], "slug": "new", "title": "New", "status": status}
         later["checkpoints"].append(row)
-        assert [line(change) for change in changes(atlas(), later)] == [said]
+        assert lines(atlas(), later) == [said]
 
 
 def test_a_failure_says_why_and_numbers_of_what_failed_are_no_changes() -> None:
     (change,) = moved(status="failed", reason="the file is cut short", encodings=[])
-    assert line(change) == "GPT: ok → failed (the file is cut short)"
+    assert named(Cause(change, 1.0)) == "row gone: GPT, failed: the file is cut short"
 
 
 def test_a_moved_revision_shows_both_commits() -> None:
     (change,) = moved(revision="d" * 40)
-    assert line(change) == "GPT: revision cccccccccccc → dddddddddddd"
+    assert named(Cause(change, 1.0)) == "GPT: revision cccccccccccc → dddddddddddd"
 
 
 def test_a_verdict_that_moved_is_a_change_and_one_that_is_new_is_not() -> None:
     before, after = atlas(), atlas()
     before["checkpoints"][0]["copy"] = {"original": "other", "verdict": "equal"}
     after["checkpoints"][0]["copy"] = {"original": "other", "verdict": "different"}
-    assert [line(change) for change in changes(before, after)] == [
-        "GPT: compared with its original different, before equal"
-    ]
+    assert lines(before, after) == ["GPT: compared with its original different, before equal"]
     assert changes(atlas(), after) == []
 
 
@@ -90,7 +94,7 @@ def test_a_metric_moves_with_before_and_after(value: float | None, said: str | N
     later = atlas()
     later["checkpoints"][0]["encodings"][0]["metrics"]["rank.stable"]["value"] = value
     expected = [f"GPT · decoder: rank.stable 2 → {said}"] if said else []
-    assert [line(change) for change in changes(atlas(), later)] == expected
+    assert [value_line(change) for change in changes(atlas(), later)] == expected
 
 
 def test_a_new_metric_is_a_change_of_the_program_alone() -> None:
@@ -111,5 +115,5 @@ def test_encodings_come_and_go_by_key() -> None:
 
 
 def test_titles_are_no_markup_in_a_table() -> None:
-    rows = table([Change("new", "x", "a|b <img src=x> [l](u)")]).splitlines()
-    assert rows[-1] == "| a&#124;b &#60;img src=x&#62; &#91;l&#93;(u) | new |"
+    rows = table([Cause(Change("new", "x", "a|b <img src=x> [l](u)"), 1.0)]).splitlines()
+    assert rows[-1] == "| row added: a&#124;b &#60;img src=x&#62; &#91;l&#93;(u) | 0 |"
