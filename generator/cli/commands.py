@@ -33,6 +33,7 @@ with deferred():
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
+    from generator.contracts import own
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
@@ -118,11 +119,14 @@ def check(
     ] = False,
 ) -> None:
     """Read the list of checkpoints, and report every problem in it and every folder or file that is
-    missing. Without --bytes, no checkpoint is opened.
+    missing; also every problem of analyses, schemes, rules and families.yml beside it. Without
+    --bytes, no checkpoint is opened.
 
     Exit codes: 0 no problem; 1 an entry could not be opened, or its files are missing; 2 the list
     is not well formed.
     """
+    own.use(config_file.parent)
+    evaluate.check_extensions()
     checkpoints = list_file.load(config_file, plan.all_sources())
     if size:
         _print_sizes(checkpoints)
@@ -218,7 +222,9 @@ def serve(
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
     ) as server:
-        for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
+        own.use(config_file.parent)
+        beside = (*materials.beside(config_file.parent).paths, *own.paths())
+        for watched in (config_file, PACKAGE, *beside):
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
         server.set_app(serving.for_this_machine(server.serve_request))

@@ -30,6 +30,7 @@ with deferred():
     from generator import text
     from generator.checkpoints import list_file
     from generator.checkpoints.files import named_paths, other_configs, weights
+    from generator.contracts import own
     from generator.pipeline import linted, local_pool
     from generator.reading import json_patch, named, plan
     from generator.reading import lint as linter
@@ -171,6 +172,7 @@ def _tasks(
         except OSError as error:
             report.miss(source, f"{source}: {error.strerror}; expected a file that can be read")
     if config_file is not None:
+        own.use(config_file.parent)
         checkpoints += list_file.load(config_file, plan.all_sources())
     tasks = plan.plan(checkpoints, offline=False)
     return [task for task in tasks if not plan.source_of(task.checkpoint).has_runs]

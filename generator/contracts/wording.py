@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
 
 from generator import ROOT, text
+from generator.contracts import own
 
 if TYPE_CHECKING:
     from generator.contracts.results import Result, Results
@@ -185,7 +186,7 @@ def _literal(value: Any) -> Any:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=ChoiceLoader([FileSystemLoader(TEMPLATES), FunctionLoader(own.template)]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -33,7 +33,7 @@ from generator.contracts import (
 )
 from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
-from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.errors import NotApplicableError, NotReachedError, RefusedError, RowError
 from generator.figures import svg
 from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
@@ -65,6 +65,18 @@ def all_analyses() -> tuple[Analysis, ...]:
     """Every analysis of encodings, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
+
+
+def check_extensions() -> None:
+    """errors: RefusedError with every problem of those that are not the program's"""
+    problems = list[str]()
+    for load in (all_analyses, all_schemes, lint.all_rules):
+        try:
+            load()
+        except RefusedError as error:
+            problems += error.problems
+    if problems:
+        raise RefusedError(*problems)
 
 
 def outcome_of(task: Task, store: Store | None = None) -> Outcome:

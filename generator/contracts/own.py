@@ -1,0 +1,106 @@
+"""Where extensions are that are not the program's: in folders beside a list of checkpoints, and in
+installed packages by entry points.
+
+Their folders become part of the program's packages, so that every process finds, imports and
+pickles what is in them as it does the program's own.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+from generator import PACKAGE, PROGRAM, ROOT
+from generator.cache.fingerprint import of_contents
+from generator.errors import RefusedError
+
+# Packages by the names of the folders beside a list, which are those of their templates.
+PACKAGES = {
+    "analyses": f"{PACKAGE.name}.analyses",
+    "schemes": f"{PACKAGE.name}.schemes",
+    "rules": f"{PACKAGE.name}.reading.rules",
+}
+FAMILIES = "families.yml"  # Beside a list: what the code of families does.
+GROUP = PROGRAM.replace("-", "_")  # of entry points
+
+Template = tuple[str, str, Callable[[], bool]]
+_used: Path | None = None
+
+
+def use(folder: Path | None) -> None:
+    """Have this process find what is in the ``folder`` of a list, in place of that of another."""
+    global _used  # noqa: PLW0603 (what is imported is of the process, too)
+    folder = None if folder is None or folder.resolve() == ROOT.resolve() else folder.resolve()
+    for forget in (folders, digest):
+        forget.cache_clear()
+    _used = folder
+    for kind, name in PACKAGES.items():
+        if folders(kind) or name in sys.modules:
+            packages(kind)
+        for module in [one for one in sys.modules if one.startswith(f"{name}.")]:
+            if not Path(sys.modules[module].__file__ or PACKAGE).is_relative_to(PACKAGE):
+                del sys.modules[module]
+
+
+def used() -> Path | None:
+    """The folder of the list, for other processes; None without one."""
+    return _used
+
+
+@cache
+def folders(kind: str) -> tuple[Path, ...]:
+    """The folders of a key of PACKAGES: beside the list, and of installed packages.
+
+    errors: RefusedError for an entry point that names no package
+    """
+    found = [_used / kind] if _used is not None and (_used / kind).is_dir() else []
+    for entry in sorted(entry_points(group=f"{GROUP}.{kind}"), key=lambda one: one.value):
+        try:
+            places = getattr(find_spec(entry.value), "submodule_search_locations", None)
+        except (ImportError, ValueError):
+            places = None
+        if not places:
+            raise RefusedError(
+                f"entry point {entry.name!r} of {GROUP}.{kind}: found {entry.value!r}; expected the"
+                " name of a package, whose folder has a module for each"
+            )
+        found += map(Path, places)
+    return tuple(found)
+
+
+def packages(kind: str) -> ModuleType:
+    """The package of a kind, of which its ``folders`` are part."""
+    package = import_module(PACKAGES[kind])
+    package.__path__ = [package.__path__[0], *map(str, folders(kind))]
+    return package
+
+
+def families() -> Path | None:
+    """The file on families beside the list; None without one."""
+    return _used / FAMILIES if _used is not None and (_used / FAMILIES).is_file() else None
+
+
+def paths() -> tuple[Path, ...]:
+    """These folders, and the file on families."""
+    found = [folder for kind in PACKAGES for folder in folders(kind)]
+    return (*found, *filter(None, [families()]))
+
+
+@cache
+def digest() -> str:
+    """Of all files in ``paths``; "" where there are none."""
+    return of_contents(paths()) if paths() else ""
+
+
+def template(name: str) -> Template | None:
+    """The template of an extension beside its module, as jinja2's FunctionLoader takes it."""
+    kind, _, file = name.partition("/")
+    for folder in folders(kind) if kind in PACKAGES else ():
+        if (path := folder / file).is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            return text, str(path), lambda: path.parent in folders(kind)
+    return None
