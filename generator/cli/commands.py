@@ -83,6 +83,7 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
+    own.use(Path(), has_code=False)
     checkpoint = named.checkpoint_at(source, pickle, file, config)
     tasks = named.tasks_of(checkpoint)
     if readers:

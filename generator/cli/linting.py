@@ -125,6 +125,7 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
     """
+    own.use(config_file.parent if config_file else Path(), has_code=config_file is not None)
     muted = muting.muted(lambda: [rule.key for rule in linter.all_rules()], ignored or ())
     if reader:
         linter.check_reader(reader)
@@ -172,7 +173,6 @@ def _tasks(
         except OSError as error:
             report.miss(source, f"{source}: {error.strerror}; expected a file that can be read")
     if config_file is not None:
-        own.use(config_file.parent)
         checkpoints += list_file.load(config_file, plan.all_sources())
     tasks = plan.plan(checkpoints, offline=False)
     return [task for task in tasks if not plan.source_of(task.checkpoint).has_runs]

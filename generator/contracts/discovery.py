@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeVar, cast
@@ -15,7 +14,7 @@ from generator.contracts import own, own_records
 from generator.contracts.outcomes import Guest
 
 Record = TypeVar("Record")
-_LOADED: dict[tuple[str, type, str, Path | None], tuple[Any, ...]] = {}
+_LOADED: dict[tuple[str, type, str, own.Used], tuple[Any, ...]] = {}
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:

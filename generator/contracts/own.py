@@ -27,17 +27,22 @@ PACKAGES = {
 FAMILIES = "families.yml"  # Beside a list: what the code of families does.
 GROUP = PROGRAM.replace("-", "_")  # of entry points
 
+Used = tuple[Path | None, bool]
 Template = tuple[str, str, Callable[[], bool]]
 _used: Path | None = None
+_has_code = True
 
 
-def use(folder: Path | None) -> None:
-    """Have this process find what is in the ``folder`` of a list, in place of that of another."""
-    global _used  # noqa: PLW0603 (what is imported is of the process, too)
+def use(folder: Path | None, has_code: bool = True) -> None:
+    """Have this process find what is in the ``folder`` of a list, in place of that of another.
+
+    has_code: whether code in it runs, or only its file on families is read, which is data
+    """
+    global _used, _has_code
     folder = None if folder is None or folder.resolve() == ROOT.resolve() else folder.resolve()
     for forget in (folders, digest):
         forget.cache_clear()
-    _used = folder
+    _used, _has_code = folder, has_code
     for kind, name in PACKAGES.items():
         if folders(kind) or name in sys.modules:
             packages(kind)
@@ -46,9 +51,9 @@ def use(folder: Path | None) -> None:
                 del sys.modules[module]
 
 
-def used() -> Path | None:
-    """The folder of the list, for other processes; None without one."""
-    return _used
+def used() -> Used:
+    """What ``use`` takes, for other processes."""
+    return _used, _has_code
 
 
 @cache
@@ -57,7 +62,15 @@ def folders(kind: str) -> tuple[Path, ...]:
 
     errors: RefusedError for an entry point that names no package
     """
-    found = [_used / kind] if _used is not None and (_used / kind).is_dir() else []
+    beside = _used is not None and _has_code and (_used / kind).is_dir()
+    found = [_used / kind] if _used is not None and beside else []
+    return (*found, *_installed(kind))
+
+
+@cache
+def _installed(kind: str) -> tuple[Path, ...]:
+    """errors: RefusedError"""
+    found = list[Path]()
     for entry in sorted(entry_points(group=f"{GROUP}.{kind}"), key=lambda one: one.value):
         try:
             places = getattr(find_spec(entry.value), "submodule_search_locations", None)

@@ -20,7 +20,6 @@ from generator.contracts.model_config import Json
 from generator.contracts.own import folders
 from generator.contracts.results import (
     Analysis,
-    FigureSpec,
     Finding,
     Metric,
     Overview,
@@ -36,7 +35,6 @@ from generator.text import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from generator.contracts.outcomes import Outcome, Reading
 
 WORDING = Wording("wording/own.jinja")
 SECONDS = 60.0  # that one call may take
@@ -61,7 +59,7 @@ def guarded(record: Any, kind: str) -> Any:
             replace(
                 spec,
                 draw=partial(_drawn, spec.draw, kind),
-                varies=partial(_or, spec.varies, kind, True),  # noqa: FBT003
+                varies=partial(_or, spec.varies, kind, True),
                 appeal=partial(_or, spec.appeal, kind, 0.0),
                 texts=_Texts(spec.texts, kind),
             )
@@ -88,7 +86,7 @@ def _call(kind: str, function: Callable[P, T], *inputs: P.args, **named: P.kwarg
     except _TooLongError:
         raise OwnCodeError(WORDING("too_long", seconds=f"{SECONDS:g}")) from None
     # Whatever it does, the row has a page.
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         said = short(" ".join(str(error).split()), MOST_SHOWN)
         name = type(error).__name__
         reason = WORDING("raised", place=_place(error, kind), error=name, said=said)

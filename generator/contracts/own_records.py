@@ -132,8 +132,10 @@ def _imports(path: Path) -> Iterator[None]:
     except SyntaxError as error:
         line = f"{error.lineno or 1}: " if Path(error.filename or "") == path else ""
         raise _WrongError(f"{line}found {error.msg}; expected a module of Python") from None
-    except (Exception, SystemExit) as error:
-        frames = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == str(path)]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (of any code)
+        frames = [
+            one.lineno for one in extract_tb(error.__traceback__) if one.filename == str(path)
+        ]
         said = short(" ".join(str(error).split()), 160)
         line = f"{frames[-1]}: " if frames else ""
         raise _WrongError(
@@ -169,12 +171,12 @@ def _faults(path: Path, record: Any, keys: set[str]) -> Iterator[str]:
     of_fields = _of_fields(path, record)
     yield from of_fields
     if not of_fields:
-        yield from _of_words(path, record)
+        yield from _of_words(record)
 
 
 def _is_given(record: Any, name: str) -> bool:
     default = next(
-        (one for one in getattr(type(record), "__dataclass_fields__").values() if one.name == name),
+        (one for one in type(record).__dataclass_fields__.values() if one.name == name),
         None,
     )
     return default is not None and bool(getattr(record, name)) and not callable(default.default)
@@ -200,9 +202,10 @@ def _of_fields(path: Path, record: Any) -> list[str]:
             ("module", (path.parent / "picture.py").is_file, "a folder with picture.py"),
         )
     else:
+        levels = {*get_args(Level)}
         checks = (
             ("find", lambda: callable(record.find), "a function"),
-            ("levels", lambda: bool(record.levels) and {*record.levels.values()} <= {*get_args(Level)},
+            ("levels", lambda: bool(record.levels) and levels.issuperset(record.levels.values()),
              f"kinds with {enumerated(get_args(Level))}"),
         )  # fmt: skip
     return [
@@ -227,7 +230,7 @@ def _are_figures(analysis: Analysis) -> bool:
     return len(keys) == len(analysis.figures)
 
 
-def _of_words(path: Path, record: Any) -> Iterator[str]:
+def _of_words(record: Any) -> Iterator[str]:
     """What is wrong with the template of a record, and what it lacks."""
     name = record.wording.path.partition("/")[2]
     wanted = [*WORDS[type(record)], *(getattr(record, "levels", None) or ())]

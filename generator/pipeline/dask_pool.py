@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from pathlib import Path
 from threading import Event, Lock, RLock, Thread
 from time import monotonic
 from typing import Any, TypeVar
@@ -173,9 +172,9 @@ def run_on_worker(
     arguments: tuple[object, ...],
     times: int,
     code: str,
-    beside: Path | None,
+    beside: own.Used,
 ) -> T:
-    """The result of ``function`` in a process of a worker; beside: the folder of the list
+    """The result of ``function`` in a process of a worker; beside: as of ``own.used``
 
     errors: as of ``result_of``; RowError unless the worker has the same code, also beside the list,
         and the same libraries
@@ -185,7 +184,7 @@ def run_on_worker(
     from generator.pipeline import versions
 
     with _opening:
-        own.use(beside)
+        own.use(*beside)
         if versions.code() != code:
             raise RowError(
                 "its worker has different code or libraries; expected the same checkout, the same"

@@ -16,6 +16,7 @@ from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.limits import limits
 from generator.checkpoints.model.module_tree import tensor_rows
+from generator.checkpoints.model.stacks import check_own_families
 from generator.contracts import (
     Analysis,
     Encoding,
@@ -70,7 +71,7 @@ def all_analyses() -> tuple[Analysis, ...]:
 def check_extensions() -> None:
     """errors: RefusedError with every problem of those that are not the program's"""
     problems = list[str]()
-    for load in (all_analyses, all_schemes, lint.all_rules):
+    for load in (all_analyses, all_schemes, lint.all_rules, check_own_families):
         try:
             load()
         except RefusedError as error:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -226,13 +225,13 @@ def _limited(limits: Limits, call: bytes) -> Any:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int, beside: Path | None) -> None:
+def _begin(most: int, beside: own.Used) -> None:
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()
     _give_back_memory()
     _limit_memory(most)
-    own.use(beside)
+    own.use(*beside)
 
 
 def _most(limit: str) -> float:
