@@ -30,7 +30,7 @@ from generator.contracts.rules import Examined, Rule
 from generator.contracts.wording import FigureTexts, Wording
 from generator.encodings import Form
 from generator.errors import AtlasError, NotApplicableError, RowError
-from generator.text import short
+from generator.text import short, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -87,7 +87,7 @@ def _call(kind: str, function: Callable[P, T], *inputs: P.args, **named: P.kwarg
         raise OwnCodeError(WORDING("too_long", seconds=f"{SECONDS:g}")) from None
     # Whatever it does, the row has a page.
     except (Exception, SystemExit) as error:  # noqa: BLE001
-        said = short(" ".join(str(error).split()), MOST_SHOWN)
+        said = short(visible(" ".join(str(error).split())), MOST_SHOWN)
         name = type(error).__name__
         reason = WORDING("raised", place=_place(error, kind), error=name, said=said)
         raise OwnCodeError(reason) from None

@@ -15,7 +15,6 @@ from typing import Any, TypeVar, get_args
 
 from jinja2 import TemplateError, TemplateSyntaxError
 
-from generator import PACKAGE
 from generator.contracts import own
 from generator.contracts.checkpoints import Scheme
 from generator.contracts.own_guards import guarded
@@ -26,6 +25,8 @@ from generator.errors import RefusedError
 from generator.text import enumerated, short
 
 Record = TypeVar("Record")
+# A line by which a module is for this program; one with a mistake has it, too.
+IMPORTS = re.compile(rb"^\s*(?:from|import)\s+generator\b", re.MULTILINE)
 KEY = re.compile("[a-z][a-z0-9_]*")
 # What a template has: texts, and macros that pages show.
 WORDS: dict[type, tuple[str, ...]] = {
@@ -95,16 +96,9 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _is_for_us(path: Path) -> bool:
-    names = [
-        name
-        for node in ast.walk(_tree(path))
-        for name in (
-            [node.module or ""] if isinstance(node, ast.ImportFrom)
-            else [one.name for one in node.names] if isinstance(node, ast.Import)
-            else []
-        )
-    ]  # fmt: skip
-    return any(name.split(".")[0] == PACKAGE.name for name in names)
+    with suppress(OSError):  # The import tells.
+        return IMPORTS.search(path.read_bytes()) is not None
+    return True
 
 
 def _record(name: str, path: Path, record: type[Record]) -> Record:
