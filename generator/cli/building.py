@@ -20,7 +20,7 @@ with deferred():
     from generator.cli import command_records, progress
     from generator.contracts import own
     from generator.pipeline import build as builds
-    from generator.pipeline import copies, dask_pool, evaluate, executor, publication, versions
+    from generator.pipeline import copies, dask_pool, executor, extensions, publication, versions
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
@@ -113,7 +113,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     with reporting_errors("; the last site remains"):
         libraries.need_site("build")
         own.use(config_file.parent)
-        evaluate.check_extensions()
+        extensions.check()
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)

@@ -34,7 +34,7 @@ with deferred():
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
     from generator.contracts import own
-    from generator.pipeline import evaluate, local_pool
+    from generator.pipeline import evaluate, extensions, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
@@ -127,7 +127,7 @@ def check(
     is not well formed.
     """
     own.use(config_file.parent)
-    evaluate.check_extensions()
+    extensions.check()
     checkpoints = list_file.load(config_file, plan.all_sources())
     if size:
         _print_sizes(checkpoints)

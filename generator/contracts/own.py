@@ -112,8 +112,8 @@ def digest() -> str:
 def template(name: str) -> Template | None:
     """The template of an extension beside its module, as jinja2's FunctionLoader takes it."""
     kind, _, file = name.partition("/")
-    for folder in folders(kind) if kind in PACKAGES else ():
-        if (path := folder / file).is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")
-            return text, str(path), lambda: path.parent in folders(kind)
-    return None
+    places = [folder / file for folder in (folders(kind) if kind in PACKAGES else ())]
+    path, seen = next(filter(Path.is_file, places), None), digest()
+    if path is None:
+        return None
+    return path.read_text(encoding="utf-8", errors="replace"), str(path), lambda: digest() == seen

@@ -66,7 +66,7 @@ def guarded(record: Any, kind: str) -> Any:
             for spec in record.figures
         )
         overview = partial(_or, record.overview, kind, Overview())
-        compute = partial(_computed, record.compute, kind)
+        compute = partial(_computed, record, kind)
         return replace(record, compute=compute, figures=figures, overview=overview)
     if isinstance(record, Rule):
         return replace(record, find=partial(_checked, record, kind))
@@ -96,12 +96,12 @@ def _call(kind: str, function: Callable[P, T], *inputs: P.args, **named: P.kwarg
 def _place(error: BaseException, kind: str) -> str:
     """The file and the line of that code, without the folders of this machine."""
     frames = [
-        (Path(frame.filename), frame.lineno)
+        f"{kind}/{Path(frame.filename).relative_to(folder).as_posix()}:{frame.lineno}"
         for frame in extract_tb(error.__traceback__)
-        if any(Path(frame.filename).is_relative_to(folder) for folder in folders(kind))
+        for folder in folders(kind)
+        if Path(frame.filename).is_relative_to(folder)
     ]
-    path, line = frames[-1] if frames else (Path(kind), 0)
-    return f"{kind}/{path.name}:{line}" if frames else kind
+    return frames[-1] if frames else kind
 
 
 @contextmanager
@@ -115,7 +115,8 @@ def _limited() -> Iterator[None]:
         raise _TooLongError
 
     handler = signal.signal(signal.SIGALRM, end)
-    left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    # Again each second, for code that catches everything.
+    left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)
     try:
         yield
     finally:
@@ -131,11 +132,13 @@ def _or(function: Callable[..., T], kind: str, otherwise: T, *inputs: Any) -> T:
     return otherwise
 
 
-def _computed(compute: Callable[[Any], Result], kind: str, subject: Any) -> Result:
+def _computed(analysis: Analysis, kind: str, subject: Any) -> Result:
     """errors: NotApplicableError"""
     try:
-        result = _call(kind, compute, subject)
+        result = _call(kind, analysis.compute, subject)
         _check(result)
+        for head in analysis.shown:
+            _call(kind, head.placed, result)
     except OwnCodeError as error:
         return Result(reason=str(error))
     except RowError as error:
@@ -175,6 +178,7 @@ def _drawn(draw: "Callable[[Results], Drawing]", kind: str, results: Results) ->
     try:
         drawing = _call(kind, draw, results)
         _expect(drawing, Drawing, "a figure of matplotlib")
+        _call(kind, drawing.draw_without_rendering)
     except OwnCodeError as error:
         drawing = Drawing(figsize=(7.0, 1.0))
         drawing.text(0.5, 0.5, f"{WORDING('no_figure')} {error}.", ha="center", wrap=True)

@@ -80,7 +80,7 @@ def _modules(folder: Path) -> list[Path]:
     """The modules of a folder, but for those whose names begin with "_"; none of a folder where
     nothing imports the program, which is there for another reason.
     """
-    paths = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+    paths = {*folder.glob("*.py"), *folder.glob("*/__init__.py")} - {folder / "__init__.py"}
     found = sorted(path for path in paths if not _name(path).startswith("_"))
     return found if any(map(_is_for_us, found)) else []
 
@@ -245,3 +245,21 @@ def _of_words(record: Any) -> Iterator[str]:
         return
     if missing:
         yield f"found no {enumerated(missing)} in {name}; expected a text or a macro for each"
+        return
+    yield from _unshown(record, name)
+
+
+def _unshown(record: Any, name: str) -> Iterator[str]:
+    """Words of a template that no page can show."""
+    for one in WORDS[type(record)]:
+        try:
+            record.wording.shown(one)
+        except Exception as error:  # noqa: BLE001 (of any template)
+            said = short(" ".join(str(error).split()), 160)
+            yield f"found {type(error).__name__}: {said} in {one} of {name}; expected words"
+    for head in getattr(record, "shown", ()):
+        try:
+            head.says("1")
+        except (KeyError, IndexError, ValueError):
+            sentence = short(head.sentence)
+            yield f"found {sentence!r} as a sentence in {name}; expected {{}} for the value alone"

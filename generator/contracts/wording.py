@@ -76,6 +76,14 @@ class Wording:
             found = found(**{key: _literal(value) for key, value in values.items()})
         return _one_line(str(found)).translate(PLAIN)
 
+    def shown(self, name: str) -> str:
+        """A text, or a macro without arguments, as a page shows it.
+
+        errors: those of the template
+        """
+        found = getattr(_environment().get_template(self.path).make_module({"link": str}), name)
+        return str(found() if callable(found) else found)
+
     def arguments(self, name: str) -> tuple[str, ...]:
         """Names of the values in a sentence."""
         return tuple(getattr(self._names, name).arguments)

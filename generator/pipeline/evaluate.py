@@ -16,7 +16,6 @@ from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.limits import limits
 from generator.checkpoints.model.module_tree import tensor_rows
-from generator.checkpoints.model.stacks import check_own_families
 from generator.contracts import (
     Analysis,
     Encoding,
@@ -34,7 +33,7 @@ from generator.contracts import (
 )
 from generator.contracts.wording import Wording
 from generator.encodings import Form, PositionTable
-from generator.errors import NotApplicableError, NotReachedError, RefusedError, RowError
+from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import svg
 from generator.figures.panels import thumbnail
 from generator.figures.spots import DrawnPlace, mark
@@ -66,18 +65,6 @@ def all_analyses() -> tuple[Analysis, ...]:
     """Every analysis of encodings, in order."""
     found = discovery.load(analyses, Analysis)
     return tuple(analysis for analysis in found if analysis.subject == "encoding")
-
-
-def check_extensions() -> None:
-    """errors: RefusedError with every problem of those that are not the program's"""
-    problems = list[str]()
-    for load in (all_analyses, all_schemes, lint.all_rules, check_own_families):
-        try:
-            load()
-        except RefusedError as error:
-            problems += error.problems
-    if problems:
-        raise RefusedError(*problems)
 
 
 def outcome_of(task: Task, store: Store | None = None) -> Outcome:

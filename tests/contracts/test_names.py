@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def of_extensions() -> dict[str, Any]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("generator.")
         for one in node.names
-        if hasattr(import_module(str(node.module)), one.name)
+        if find_spec(str(node.module)) and hasattr(import_module(str(node.module)), one.name)
     }
     families = [*own_families.KNOWN]
     return {

@@ -1,6 +1,7 @@
 """Extensions beside a list: what is found, how it fails, and what is said of one that is wrong."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import pytest
 from generator.contracts import Outcome, own, own_guards
 from generator.contracts.own_records import WORDS
 from generator.errors import RefusedError
-from generator.pipeline import evaluate, versions
+from generator.pipeline import evaluate, extensions, versions
 from generator.reading import lint
 from generator.reading.find import all_schemes
 from tests import inline, small_site
+from tests.built import ROOT
 from tests.support import checkpoint, save_folder
 
 MINE = """
@@ -87,7 +89,7 @@ def reason_of(folder: Path, key: str = "mine") -> str | None:
 def refused(folder: Path) -> str:
     own.use(folder)
     with pytest.raises(RefusedError) as error:
-        evaluate.check_extensions()
+        extensions.check()
     return "\n".join(line.removeprefix(f"{folder}/") for line in error.value.problems)
 
 
@@ -284,7 +286,7 @@ def test_a_folder_of_the_same_name_without_a_record_is_left_alone(tmp_path: Path
     (tmp_path / "analyses").mkdir()
     (tmp_path / "analyses/plot.py").write_text("raise SystemExit('ran')\n", encoding="utf-8")
     own.use(tmp_path)
-    evaluate.check_extensions()
+    extensions.check()
 
 
 def test_code_beside_no_list_does_not_run(tmp_path: Path) -> None:
@@ -292,7 +294,7 @@ def test_code_beside_no_list_does_not_run(tmp_path: Path) -> None:
     analysis(tmp_path, compute="")
     own.use(tmp_path, has_code=False)
     assert own.folders("analyses") == ()
-    evaluate.check_extensions()
+    extensions.check()
 
 
 RULE = """
@@ -340,3 +342,72 @@ def test_every_kind_has_words_that_its_own_templates_have() -> None:
         for record in load():
             wanted: Any = WORDS[type(record)]
             assert [one for one in wanted if one not in record.wording] == [], record.key
+
+
+PICTURE = """
+import numpy as np
+from generator.contracts import Picture
+
+PICTURE = Picture(
+    numbers=lambda: {"x": np.zeros(3)}, draw=lambda _: 1 / 0, card=lambda _: np.zeros((2, 2))
+)
+"""
+
+
+def test_a_picture_of_a_scheme_that_fails_is_a_sentence(tmp_path: Path) -> None:
+    scheme = shutil.copytree(ROOT / "examples/own-atlas/schemes", tmp_path / "schemes")
+    (scheme / "kerple/picture.py").write_text(PICTURE, encoding="utf-8")
+    said = "schemes/kerple/picture.py:6: found ZeroDivisionError: division by zero; expected a"
+    assert refused(tmp_path).startswith(said)
+
+
+def test_a_scheme_that_fails_is_a_question_and_the_others_go_on(tmp_path: Path) -> None:
+    scheme = shutil.copytree(ROOT / "examples/own-atlas/schemes", tmp_path / "schemes")
+    code = (scheme / "kerple/__init__.py").read_text(encoding="utf-8")
+    failing = code.replace("    if not {SIZE", "    raise OSError('gone')\n    if not {SIZE")
+    (scheme / "kerple/__init__.py").write_text(failing, encoding="utf-8")
+    found = outcome(tmp_path)
+    assert [reading.encoding.scheme for reading in found.readings] == ["alibi"]
+    [said] = [text for text in found.unresolved if "KERPLE" in text]
+    assert said == (
+        "The scheme KERPLE was not looked for, because its code raised OSError at"
+        " schemes/kerple/__init__.py:19: gone."
+    )
+
+
+def test_a_headline_that_no_metric_has_is_a_reason(tmp_path: Path) -> None:
+    analysis(tmp_path)
+    code = PLAIN.replace(
+        "forms=", 'headlines=(Headline("most", WORDING, Chance("level")),), forms='
+    )
+    code = code.replace("import Analysis,", "import Analysis, Chance, Headline,")
+    (tmp_path / "analyses/mine.py").write_text(code, encoding="utf-8")
+    assert "found no most_title and most_sentence in mine.md.jinja" in refused(tmp_path)
+    words = "{% set most_title %}M{% endset %}{% set most_sentence %}{} of {x}{% endset %}"
+    (tmp_path / "analyses/mine.md.jinja").write_text(WORDS_OF_MINE + words, encoding="utf-8")
+    assert "found '{} of {x}' as a sentence in mine.md.jinja; expected {}" in refused(tmp_path)
+
+
+def test_an_entry_point_of_an_installed_package_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analysis(tmp_path / "house_measures")
+    for package in ("house_measures", "house_measures/analyses"):
+        (tmp_path / package / "__init__.py").touch()
+    about = tmp_path / "house_measures-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: house-measures\nVersion: 1\n", encoding="utf-8")
+    points = "[position_atlas.analyses]\nhouse = house_measures.analyses\n"
+    (about / "entry_points.txt").write_text(points, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    own._installed.cache_clear()
+    try:
+        [reading] = outcome(tmp_path / "elsewhere").readings
+        assert reading.results["mine"].value("most") == 0.0
+        (about / "entry_points.txt").write_text(points + "no = no_such.thing\n", encoding="utf-8")
+        own._installed.cache_clear()
+        with pytest.raises(RefusedError, match="'no' of .*: found 'no_such.thing'; expected"):
+            own.use(None)
+    finally:
+        monkeypatch.undo()
+        own._installed.cache_clear()

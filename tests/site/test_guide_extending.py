@@ -11,7 +11,7 @@ import pytest
 
 from generator import ROOT
 from generator.contracts import Outcome, own
-from generator.pipeline import evaluate
+from generator.pipeline import extensions
 from generator.reading import lint
 from tests import small_site
 from tests.support import checkpoint, save_folder
@@ -70,7 +70,7 @@ def test_the_rule_and_the_family_are_used(folder: Path) -> None:
 
 
 def test_its_pages_show_scheme_analysis_and_rule(folder: Path, outcome: Outcome) -> None:
-    evaluate.check_extensions()
+    extensions.check()
     tree = small_site.tree_of(small_site.atlas_of(outcome, rules=lint.all_rules()))
     for path, text in (
         ("checkpoints/row.md", "each head lowers the logits of distant keys"),
