@@ -113,12 +113,11 @@ def _families(path: Path, digest: str) -> Mapping[str, OwnFamily]:  # noqa: ARG0
     found, problems = dict[str, OwnFamily](), list[str]()
     every = _read(path)
     for name in every:
-        line = every.lc.key(name)[0] + 1
-        faults = list(_faults(str(name), every[name], line))
+        faults = list(_faults(str(name), every[name], _line(every, name)))
         problems += [f"{path}:{fault}" for fault in faults]
         if not faults:
             settings = _plain(every[name].get(SETTINGS) or {})
-            found[name] = OwnFamily(every[name][SOURCE].strip(), settings)
+            found[str(name)] = OwnFamily(every[name][SOURCE].strip(), settings)
     if problems:
         raise RefusedError(*problems)
     return found
@@ -142,17 +141,9 @@ def _read(path: Path) -> Any:
         line = mark.line + 1 if mark is not None else 1
         said = short(" ".join(str(getattr(error, "problem", None) or error).split()), 160)
         raise RefusedError(f"{path}:{line}: found {said}; expected {expected}") from None
-    if every is None:
-        return _nothing()
-    if not isinstance(every, dict):
+    if not isinstance(every, dict | None):
         raise RefusedError(f"{path}:1: found no mapping; expected {expected}")
-    return every
-
-
-def _nothing() -> Any:
-    from ruamel.yaml.comments import CommentedMap
-
-    return CommentedMap()
+    return every or {}
 
 
 def _faults(name: str, entry: Any, line: int) -> Iterator[str]:
@@ -165,19 +156,24 @@ def _faults(name: str, entry: Any, line: int) -> Iterator[str]:
         yield f"{line}: {short(name)}: found no source; expected where its code says so"
     for key in entry:
         if key not in (SOURCE, SETTINGS):
-            at = entry.lc.key(key)[0] + 1
-            yield f"{at}: {short(name)}: found {short(str(key))!r}; expected source or settings"
+            place = f"{_line(entry, key)}: {short(name)}"
+            yield f"{place}: found {short(str(key))!r}; expected source or settings"
     if not isinstance(settings, dict):
         yield f"{line}: {short(name)}: settings: found no mapping; expected settings by name"
         return
     for key, value in settings.items():
-        at = f"{settings.lc.key(key)[0] + 1}: {short(name)}: {short(str(key))}"
+        at = f"{_line(settings, key)}: {short(name)}: {short(str(key))}"
         if key not in KNOWN:
             close = get_close_matches(str(key), KNOWN, n=1)
             hint = f"{close[0]} perhaps" if close else f"one of {', '.join(KNOWN)}"
             yield f"{at}: found an unknown setting; expected {hint}"
         elif not _holds(KNOWN[key][1], _plain(value)):
             yield f"{at}: found {short(str(_plain(value)))}; expected {KNOWN[key][0]}"
+
+
+def _line(mapping: Any, key: Any) -> int:
+    """The line of a key in a mapping of ruamel."""
+    return int(mapping.lc.key(key)[0]) + 1
 
 
 def _holds(is_right: Callable[[Any], bool], value: Any) -> bool:
