@@ -210,9 +210,9 @@ def test_the_example_atlas_is_checked_by_what_is_installed(installed: Path) -> N
 
 
 @pytest.mark.thorough
-def test_the_example_atlas_is_built_by_what_is_installed(sites: Path) -> None:
-    folder = shutil.copytree(EXAMPLE, sites / "example")
-    run(sites / "env/bin/position-atlas", "build", "--offline", folder=folder)
+def test_the_example_atlas_is_built_by_what_is_installed(installed: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, installed / "built")
+    run(installed / "env/bin/position-atlas", "build", "--offline", folder=folder)
     built = folder / "build/site"
     assert "Bias range" in page(built, "checkpoints/biased-2-layers")
     assert "as families.yml of this atlas says" in page(built, "checkpoints/nebula-8-layers")

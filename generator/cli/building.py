@@ -113,7 +113,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     with reporting_errors("; the last site remains"):
         libraries.need_site("build")
         own.use(config_file.parent)
-        extensions.check()
+        if own.digest():  # Else they need not be loaded.
+            extensions.check()
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)

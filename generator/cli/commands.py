@@ -127,7 +127,8 @@ def check(
     is not well formed.
     """
     own.use(config_file.parent)
-    extensions.check()
+    if own.digest():
+        extensions.check()
     checkpoints = list_file.load(config_file, plan.all_sources())
     if size:
         _print_sizes(checkpoints)

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from generator import PACKAGE, PROGRAM, ROOT
+from generator import PACKAGE, PROGRAM
 from generator.cache.fingerprint import of_contents
 from generator.errors import RefusedError
 
@@ -39,10 +39,9 @@ def use(folder: Path | None, has_code: bool = True) -> None:
     has_code: whether code in it runs, or only its file on families is read, which is data
     """
     global _used, _has_code
-    folder = None if folder is None or folder.resolve() == ROOT.resolve() else folder.resolve()
     for forget in (folders, digest):
         forget.cache_clear()
-    _used, _has_code = folder, has_code
+    _used, _has_code = folder and folder.resolve(), has_code
     for kind, name in PACKAGES.items():
         if folders(kind) or name in sys.modules:
             packages(kind)
@@ -68,10 +67,16 @@ def folders(kind: str) -> tuple[Path, ...]:
 
 
 @cache
+def _entry_points() -> EntryPoints:
+    return entry_points()
+
+
+@cache
 def _installed(kind: str) -> tuple[Path, ...]:
     """errors: RefusedError"""
     found = list[Path]()
-    for entry in sorted(entry_points(group=f"{GROUP}.{kind}"), key=lambda one: one.value):
+    named = _entry_points().select(group=f"{GROUP}.{kind}")
+    for entry in sorted(named, key=lambda one: one.value):
         try:
             places = getattr(find_spec(entry.value), "submodule_search_locations", None)
         except (ImportError, ValueError):

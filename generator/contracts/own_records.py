@@ -20,6 +20,7 @@ from generator.contracts.checkpoints import Scheme
 from generator.contracts.own_guards import guarded
 from generator.contracts.results import Analysis, FigureSpec
 from generator.contracts.rules import Level, Rule
+from generator.contracts.wording import GivenTexts
 from generator.encodings import ActsIn, Form
 from generator.errors import RefusedError
 from generator.text import enumerated, short
@@ -231,7 +232,8 @@ def _of_words(record: Any) -> Iterator[str]:
     wanted = [*WORDS[type(record)], *(getattr(record, "levels", None) or ())]
     for head in getattr(record, "shown", ()):
         wanted += [f"{head.metric}_title", f"{head.metric}_sentence"]
-    for spec in getattr(record, "figures", ()):
+    figures = getattr(record, "figures", ())
+    for spec in (one for one in figures if not isinstance(one.texts, GivenTexts)):
         wanted += [f"{spec.key}_{text}" for text in ("caption", "how_to_read", "alt")]
     try:
         missing = [one for one in wanted if one not in record.wording]

@@ -388,6 +388,11 @@ def test_a_headline_that_no_metric_has_is_a_reason(tmp_path: Path) -> None:
     assert "found '{} of {x}' as a sentence in mine.md.jinja; expected {}" in refused(tmp_path)
 
 
+def forget_installed() -> None:
+    own._entry_points.cache_clear()
+    own._installed.cache_clear()
+
+
 def test_an_entry_point_of_an_installed_package_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,14 +405,14 @@ def test_an_entry_point_of_an_installed_package_is_found(
     points = "[position_atlas.analyses]\nhouse = house_measures.analyses\n"
     (about / "entry_points.txt").write_text(points, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    own._installed.cache_clear()
+    forget_installed()
     try:
         [reading] = outcome(tmp_path / "elsewhere").readings
         assert reading.results["mine"].value("most") == 0.0
         (about / "entry_points.txt").write_text(points + "no = no_such.thing\n", encoding="utf-8")
-        own._installed.cache_clear()
+        forget_installed()
         with pytest.raises(RefusedError, match=r"'no' of .*: found 'no_such.thing'"):
             own.use(None)
     finally:
         monkeypatch.undo()
-        own._installed.cache_clear()
+        forget_installed()
