@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.cli.commands import app
+from generator.contracts import own
 from generator.figures import svg
 from generator.pipeline import local_pool
 from generator.site import write
@@ -102,7 +103,10 @@ def run(
         patch.setattr(local_pool, "processes", processes)
         for name, value in {**fixed, **environment}.items():
             patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
-        done = CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
+        try:
+            done = CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
+        finally:
+            own.use(None)
     return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -27,6 +28,7 @@ MINE = {
 # Libraries of the extra, by the names under which they are imported.
 OF_SITE = ("torch", "matplotlib", "sklearn", "scipy", "mkdocs", "onnx")
 REFERENCES = ROOT / "references"
+EXAMPLE = ROOT / "examples/own-atlas"
 FOLDERS: Mapping[str, Mapping[str, str]] = {"plain": {}, "mine": MINE}
 
 
@@ -196,6 +198,26 @@ def test_programs_in_python_read_with_what_is_installed(installed: Path) -> None
 @pytest.mark.thorough
 def test_what_a_user_has_beside_the_list_of_an_installation_wins(sites: Path) -> None:
     assert_mine(sites / "mine/build/site")
+
+
+def test_the_example_atlas_is_checked_by_what_is_installed(installed: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, installed / "example", dirs_exist_ok=True)
+    said = run(installed / "env/bin/position-atlas", "check", folder=folder)
+    assert "2 checkpoints, no problem found" in said
+    (folder / "analyses/bias_range.md.jinja").unlink()
+    said = run(installed / "env/bin/position-atlas", "check", folder=folder, code=2)
+    assert "found no bias_range.md.jinja; expected its template beside it" in " ".join(said.split())
+
+
+@pytest.mark.thorough
+def test_the_example_atlas_is_built_by_what_is_installed(installed: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, installed / "built")
+    run(installed / "env/bin/position-atlas", "build", "--offline", folder=folder)
+    built = folder / "build/site"
+    assert "Bias range" in page(built, "checkpoints/biased-2-layers")
+    assert "as families.yml of this atlas says" in page(built, "checkpoints/nebula-8-layers")
+    assert "Context in whole blocks" in page(built, "guide/rules")
+    assert "up to" in page(built, "analyses/bias_range")
 
 
 def test_what_a_user_has_beside_the_list_wins(tmp_path: Path) -> None:

@@ -18,8 +18,17 @@ with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_file
     from generator.cli import command_records, progress
+    from generator.contracts import own
     from generator.pipeline import build as builds
-    from generator.pipeline import chosen_keys, copies, dask_pool, executor, publication, versions
+    from generator.pipeline import (
+        chosen_keys,
+        copies,
+        dask_pool,
+        executor,
+        extensions,
+        publication,
+        versions,
+    )
     from generator.pipeline import jobs as rows
     from generator.reading import plan
     from generator.site import materials, write
@@ -111,6 +120,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     """
     with reporting_errors("; the last site remains"):
         libraries.need_site("build")
+        own.use(config_file.parent)
+        if own.digest():  # Else they need not be loaded.
+            extensions.check()
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)

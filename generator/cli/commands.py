@@ -34,7 +34,8 @@ with deferred():
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
-    from generator.pipeline import chosen_keys, evaluate, local_pool
+    from generator.contracts import own
+    from generator.pipeline import chosen_keys, evaluate, extensions, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
@@ -83,6 +84,7 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
+    own.use(Path(), has_code=False)
     checkpoint = named.checkpoint_at(source, pickle, file, config)
     tasks = named.tasks_of(checkpoint)
     if readers:
@@ -119,11 +121,15 @@ def check(
     ] = False,
 ) -> None:
     """Read the list of checkpoints, and report every problem in it and every folder or file that is
-    missing. Without --bytes, no checkpoint is opened.
+    missing; also every problem of analyses, schemes, rules and families.yml beside it. Without
+    --bytes, no checkpoint is opened.
 
     Exit codes: 0 no problem; 1 an entry could not be opened, or its files are missing; 2 the list
     is not well formed.
     """
+    own.use(config_file.parent)
+    if own.digest():
+        extensions.check()
     checkpoints = list_file.load(config_file, plan.all_sources())
     chosen_keys.check(config_file, list_file.read_settings(config_file), checkpoints)
     if size:
@@ -234,7 +240,9 @@ def serve(
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
     ) as server:
-        for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
+        own.use(config_file.parent)
+        beside = (*materials.beside(config_file.parent).paths, *own.paths())
+        for watched in (config_file, PACKAGE, *beside):
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
         server.set_app(serving.for_this_machine(server.serve_request))

@@ -47,6 +47,10 @@ def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) ->
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
+    if inspected.block:
+        terminal.print(Text("\nA family for families.yml beside a list, to begin with:", HEADING))
+    for line in inspected.block:
+        terminal.print(INDENT + visible(line))
     _show_rules(terminal, outcome)
     for strip in layer_strips(outcome.layers, [*records, *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)

@@ -335,8 +335,8 @@ class Origin(Record):
     keys: tuple[str, ...]
     """Keys of the file of settings whose change changes it; none if it is a default or a rule."""
     default_of: str | None
-    """Config class of transformers, or the program, whose default it is; null if keys of the file
-    give it, or this atlas."""
+    """Config class of transformers, or the program, whose default it is, or families.yml beside the
+    list, also where it takes part; null if keys of the file give it, or this atlas."""
 
 
 @dataclass(frozen=True, eq=False)

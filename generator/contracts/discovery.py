@@ -7,33 +7,45 @@ from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from generator import PACKAGE
+from generator.contracts import own, own_records
 from generator.contracts.outcomes import Guest
 
 Record = TypeVar("Record")
+_LOADED: dict[tuple[str, type, str, own.Used], tuple[Any, ...]] = {}
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
     """The instance of ``record`` that each module of ``package`` defines, in the order that their
     ``after`` gives, by name where they have none. A package within it without one is listed in
-    turn, each once in a process.
+    turn, each once in a process. With them are those beside the list and of installed packages.
 
-    errors: TypeError when a module defines none or several; those of ``in_order``
+    errors: TypeError when a module defines none or several; those of ``in_order``; RefusedError for
+        those that are not the program's
     """
+    key = (package.__name__, record, own.digest(), own.used())
+    if key not in _LOADED:
+        ours = _ours(package, record)
+        found = [*ours, *own_records.records(package, record, ours)]
+        _LOADED[key] = in_order(found) if hasattr(record, "after") else tuple(found)
+    return cast("tuple[Record, ...]", _LOADED[key])
+
+
+def _ours(package: ModuleType, record: type[Record]) -> list[Record]:
     records: list[Record] = []
-    for module in _modules(package.__name__, tuple(package.__path__)):
+    for module in _modules(package.__name__, package.__path__[0]):
         found = [value for value in vars(module).values() if isinstance(value, record)]
         if not found and hasattr(module, "__path__"):
-            found = list(load(module, record))
+            found = _ours(module, record)
         elif len(found) != 1:
             raise TypeError(
                 f"{module.__name__}: {len(found)} values of type {record.__name__}; expected"
                 " exactly one"
             )
         records += found
-    return in_order(records) if hasattr(record, "after") else tuple(records)
+    return records
 
 
 def in_order(records: Sequence[Any]) -> tuple[Any, ...]:
@@ -66,6 +78,6 @@ def guests() -> tuple[Guest, ...]:
 
 
 @cache
-def _modules(package: str, folders: tuple[str, ...]) -> tuple[ModuleType, ...]:
-    names = sorted(module.name for module in iter_modules(folders))
+def _modules(package: str, folder: str) -> tuple[ModuleType, ...]:
+    names = sorted(module.name for module in iter_modules([folder]))
     return tuple(import_module(f"{package}.{name}") for name in names)

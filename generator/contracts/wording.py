@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
 
 from generator import ROOT, text
+from generator.contracts import own
 
 if TYPE_CHECKING:
     from generator.contracts.results import Result, Results
@@ -74,6 +75,14 @@ class Wording:
         if callable(found):
             found = found(**{key: _literal(value) for key, value in values.items()})
         return _one_line(str(found)).translate(PLAIN)
+
+    def shown(self, name: str) -> str:
+        """A text, or a macro without arguments, as a page shows it.
+
+        errors: those of the template
+        """
+        found = getattr(_environment().get_template(self.path).make_module({"link": str}), name)
+        return str(found() if callable(found) else found)
 
     def arguments(self, name: str) -> tuple[str, ...]:
         """Names of the values in a sentence."""
@@ -185,7 +194,7 @@ def _literal(value: Any) -> Any:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=ChoiceLoader([FileSystemLoader(TEMPLATES), FunctionLoader(own.template)]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

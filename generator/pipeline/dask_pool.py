@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from generator.contracts import own
 from generator.errors import RefusedError, RowError
 from generator.pipeline import local_pool
 from generator.pipeline.executor import Executor, result_of
@@ -53,7 +54,7 @@ class _ClusterExecutor:
         with self.lock:
             # Not pure: dask would answer an equal call with what the first one returned.
             remote = self.client.submit(
-                run_on_worker, function, arguments, times, self.code, pure=False
+                run_on_worker, function, arguments, times, self.code, own.used(), pure=False
             )
             self.pending[remote.key] = remote, future
         remote.add_done_callback(self._ended)
@@ -167,28 +168,34 @@ def cluster(*, address: str, code: str) -> Iterator[Executor]:
 
 
 def run_on_worker(
-    function: Callable[..., T], arguments: tuple[object, ...], times: int, code: str
+    function: Callable[..., T],
+    arguments: tuple[object, ...],
+    times: int,
+    code: str,
+    beside: own.Used,
 ) -> T:
-    """The result of ``function`` in a process of a worker.
+    """The result of ``function`` in a process of a worker; beside: as of ``own.used``
 
-    errors: as of ``result_of``; RowError unless the worker has the same code and the same libraries
+    errors: as of ``result_of``; RowError unless the worker has the same code, also beside the list,
+        and the same libraries
     """
     from distributed import get_worker
 
     from generator.pipeline import versions
 
-    if versions.code() != code:
-        raise RowError(
-            "its worker has different code or libraries; expected the same checkout and versions"
-            " everywhere"
-        )
     with _opening:
-        own = _own_processes(get_worker().state.nthreads)
-    return result_of(own, function, *arguments, times=times)
+        own.use(*beside)
+        if versions.code() != code:
+            raise RowError(
+                "its worker has different code or libraries; expected the same checkout, the same"
+                " versions and the same extensions beside the list everywhere"
+            )
+        executor = _own_processes(get_worker().state.nthreads, code)
+    return result_of(executor, function, *arguments, times=times)
 
 
 @cache
-def _own_processes(n_threads: int) -> Executor:
+def _own_processes(n_threads: int, code: str) -> Executor:  # noqa: ARG001 (what they imported)
     """Processes of this worker, as many as it has threads, which end with it."""
     # The worker of a nanny is a daemon, which multiprocessing lets have no processes.
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]

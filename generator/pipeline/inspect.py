@@ -8,7 +8,9 @@ from threadpoolctl import threadpool_limits
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.limits import limits
+from generator.checkpoints.model.own_families import block
 from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
+from generator.contracts.model_config import UNKNOWN
 from generator.pipeline.evaluate import all_analyses, reading_of
 from generator.reading import lint
 from generator.reading.evidence import look_closely
@@ -28,11 +30,13 @@ class Inspected:
 
     outcome: without readings; records: of its encodings, without their forms; n_analyses: how many
         understand each of these
+    block: lines for families.yml to begin with, for a family whose code is not known
     """
 
     outcome: Outcome
     records: tuple[EncodingRecord, ...]
     n_analyses: tuple[int, ...]
+    block: tuple[str, ...] = ()
 
 
 def inspect(task: Task) -> Inspected:
@@ -59,7 +63,9 @@ def inspect(task: Task) -> Inspected:
         for encoding in found.measured
     )
     records = tuple(encoding.record for encoding in found.measured)
-    return Inspected(outcome, records, tuple(n_analyses))
+    text, stacks = files.config.text_model, files.resolved.stacks
+    is_unknown = text.family != UNKNOWN and not any(stack.has_code for stack in stacks)
+    return Inspected(outcome, records, tuple(n_analyses), block(text) if is_unknown else ())
 
 
 def findings(task: Task) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from multiprocessing.reduction import ForkingPickler
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from generator.contracts import own
 from generator.errors import NO_PROCESS, RefusedError, RowError, of_system
 from generator.pipeline.executor import Executor, result_of
 from generator.pipeline.stderr import quietly
@@ -128,7 +129,7 @@ def processes(
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
     shared = evaluating if n_rows else [*preload]
     with ExitStack() as stack:
-        begin = partial(_begin, bounds.memory)
+        begin = partial(_begin, bounds.memory, own.used())
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
 
 
@@ -224,12 +225,13 @@ def _limited(limits: Limits, call: bytes) -> Any:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int) -> None:
+def _begin(most: int, beside: own.Used) -> None:
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()
     _give_back_memory()
     _limit_memory(most)
+    own.use(*beside)
 
 
 def _most(limit: str) -> float:

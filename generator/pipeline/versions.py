@@ -15,7 +15,7 @@ from pathlib import Path
 
 from generator import PACKAGE, PROGRAM, ROOT, __version__
 from generator.cache.fingerprint import of_contents, of_parts
-from generator.contracts import TIMES
+from generator.contracts import TIMES, own
 from generator.contracts.wording import TEMPLATES
 from generator.errors import RefusedError
 
@@ -31,19 +31,31 @@ def all_versions() -> dict[str, str]:
     return {PROGRAM: __version__, **{library: version(library) for library in LIBRARIES}}
 
 
-@cache
 def code() -> str:
-    """Digest of the program, and of the versions of Python and of every library that it
-    requires.
+    """Digest of the program, of the versions of Python and of every library that it requires, and
+    of what is beside the list.
     """
-    return of_parts((of_contents((PACKAGE,)), _required()))
+    return _with_own(_code())
 
 
-@cache
 def evaluation() -> str:
     """As ``code``, without the rooms NOT_EVALUATING, with the templates that hold words of
     outcomes.
     """
+    return _with_own(_evaluation())
+
+
+def _with_own(digest: str) -> str:
+    return of_parts((digest, own.digest())) if own.digest() else digest
+
+
+@cache
+def _code() -> str:
+    return of_parts((of_contents((PACKAGE,)), _required()))
+
+
+@cache
+def _evaluation() -> str:
     evaluating = [path for path in PACKAGE.iterdir() if path.name not in NOT_EVALUATING]
     wording = [TEMPLATES / folder for folder in OF_OUTCOMES]
     return of_parts((of_contents([*evaluating, *wording]), _required()))

@@ -15,9 +15,11 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
 from generator.contracts.model_config import PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
+from generator.contracts.own import FAMILIES, digest
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.reading.find import Found, all_schemes, find, look
@@ -83,10 +85,8 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     config = files.config
     found = evidence(config)
     own = found.keys.get(encoding.key, {})
-    resolved = files.resolved
-    program = resolved.readable.program
-    is_other = bool(config.program) or program in OF_PROGRAMS.values()
-    of_class = program if is_other else resolved.default_of(encoding.part)
+    of_class = _of_class(files, encoding.part)
+    taught = _taught(files, encoding)
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
@@ -94,7 +94,9 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
             named = tuple(key for key in changing if key != OF_PROGRAM)
             default_of = config.program if OF_PROGRAM in changing else of_class
             # Settings from other names may change together alone.
-            if changing or not (found.has_refused or config.program):
+            if name in taught:
+                origins[name] = Origin(named, FAMILIES)
+            elif changing or not (found.has_refused or config.program):
                 origins[name] = Origin(named, None if named else default_of or None)
     if encoding.record.parameters.get(GIVEN):
         of_rule = (FREQUENCIES, "long_factors", "attention_factor")
@@ -132,15 +134,30 @@ def _published(value: Any) -> Any:
     return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
+def _of_class(files: Files, part: str) -> str:
+    """The config class, or the program, whose defaults a part has; "" without one."""
+    program = files.resolved.readable.program
+    is_other = bool(files.config.program) or program in OF_PROGRAMS.values()
+    return program if is_other else files.resolved.default_of(part)
+
+
+def _taught(files: Files, encoding: Encoding[Form]) -> tuple[str, ...]:
+    """The parameters of an encoding that follow from the file on families beside the list."""
+    family = own_families().get(files.resolved.family_of(encoding.part))
+    given = files.config.anywhere
+    return tuple(name for name in SHOWN if family is not None and family.gives(name, given))
+
+
 def evidence(config: ModelConfig) -> Evidence:
     """What each key of the file behind ``config`` does that may matter to position."""
-    given = config.settings, config.keys_of_file, config.unread_keys
+    # The last changes what the others mean.
+    given = config.settings, config.keys_of_file, config.unread_keys, digest()
     return _evidence(json.dumps(given, default=str), config.where, config.program)
 
 
 @lru_cache(maxsize=8)
 def _evidence(given: str, where: str, program: str) -> Evidence:
-    settings, keys_of_file, unread = json.loads(given)
+    settings, keys_of_file, unread, _ = json.loads(given)
     config = ModelConfig(settings, where, program=program)
     every = [one for one in keys.leaves(settings) if IRRELEVANT.isdisjoint(one[0])]
     likely = [(path, value) for path, value in every if keys.may_matter(path, value)]

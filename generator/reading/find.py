@@ -17,12 +17,14 @@ from generator.checkpoints.model.code_files import (
     is_built_as_by_default,
 )
 from generator.checkpoints.model.open_questions import TYPE
+from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Encoding, Files, Resolved, Scheme, discovery, names
 from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding
 from generator.errors import RowError
 
 QUESTIONS = Wording("wording/questions.jinja")
+NOTES = Wording("wording/notes.jinja")
 
 
 def all_schemes() -> tuple[Scheme, ...]:
@@ -97,6 +99,11 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     origin, settings_file = encoding.provenance, files.config.source
     if _is_guess(files, encoding):
         encoding = replace(encoding, is_guess=True)
+    family = files.resolved.family_of(encoding.part)
+    if (taught := own_families().get(family)) is not None and origin.tensor is None:
+        names = [name for name in taught.settings if name not in files.config.anywhere]
+        note = NOTES("own_family", family=family, source=taught.source, names=names)
+        encoding = replace(encoding, notes=(*encoding.notes, note))
     if origin.tensor is not None:
         encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
     if settings_file == CONFIG:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import rejections
@@ -19,6 +18,7 @@ from generator.contracts import (
     Rule,
     discovery,
 )
+from generator.contracts.own_guards import OwnCodeError
 from generator.encodings import Rotation
 from generator.errors import RefusedError, RowError
 from generator.reading import rules
@@ -36,7 +36,6 @@ READERS = "readers"  # The rule with the sentences on what programs take.
 UNKNOWN = "not-understood"  # The rule that speaks alone where all else would rest on a guess.
 
 
-@cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by its key."""
     return tuple(sorted(discovery.load(rules, Rule), key=lambda rule: rule.key))
@@ -63,8 +62,10 @@ def findings(files: Files, found: Found, reader: str = "") -> tuple[LintFinding,
     for rule in all_rules():
         if not is_guess or rule.key == UNKNOWN:
             with suppress(RowError):  # Of a setting that no encoding needs.
-                for one in _of_rule(rule, examined):
-                    every[one] = None
+                try:
+                    every |= dict.fromkeys(_of_rule(rule, examined))
+                except OwnCodeError as error:
+                    every[LintFinding(rule.key, "warning", str(error))] = None
     alone = [one for one in every if not _is_named(one, [*every])]
     return tuple(sorted(alone, key=lambda one: LEVELS.index(one.level)))
 

@@ -9,12 +9,12 @@ from posixpath import relpath
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
-from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, paper_address
+from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, own, paper_address
 from generator.contracts.wording import FILTERS
 from generator.figures import svg
 from generator.site import moved, outline, reports
@@ -181,7 +181,7 @@ def environment_of(*templates: Path) -> Environment:
     expression but markup, and raises for undefined names.
     """
     environment = Environment(
-        loader=FileSystemLoader(templates),
+        loader=ChoiceLoader([FileSystemLoader(templates), FunctionLoader(own.template)]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=escape.finalize,

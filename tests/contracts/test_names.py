@@ -3,11 +3,14 @@ schemes, and the names of the module for programs in Python.
 ``UPDATE_GOLDEN=1`` rewrites names.json.
 """
 
+import ast
 import inspect
 import json
 import os
 import re
 from dataclasses import fields, is_dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,24 @@ import pytest
 
 import position_atlas
 from generator import ROOT
+from generator.checkpoints.model import own_families
 from generator.checkpoints.model.running.vocabulary import Vocabulary
-from generator.contracts import Analysis, Result, Scheme
+from generator.contracts import (
+    Analysis,
+    Encoding,
+    Examined,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Picture,
+    Provenance,
+    Result,
+    Rule,
+    Scheme,
+    Subject,
+    own_records,
+)
 from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.use import all_measures
@@ -28,6 +47,8 @@ from tests.analyses.use.test_oracles import LLAMA
 
 NAMES = Path(__file__).parent / "names.json"
 GUIDED = {*re.findall(r"`(\w+)", (ROOT / "site_src/guide/python.md").read_text(encoding="utf-8"))}
+# Of the records of extensions.
+PARTS = (Encoding, FigureSpec, Finding, Headline, Metric, Picture, Provenance, Result, Subject)
 SMALL = (
     *(
         "table: random",
@@ -94,13 +115,37 @@ def of_python() -> dict[str, list[str]]:
     return found
 
 
+def of_extensions() -> dict[str, Any]:
+    """The interface of those beside a list: its version, the fields of its records, and what the
+    example atlas imports.
+    """
+    records = {
+        one.__name__: [field.name for field in fields(one) if field.name not in own_records.OURS]
+        for one in (Analysis, Scheme, Rule, Examined, *PARTS)
+    }
+    imported = {
+        f"{node.module}.{one.name}"
+        for path in (ROOT / "examples").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("generator.")
+        for one in node.names
+        if find_spec(str(node.module)) and hasattr(import_module(str(node.module)), one.name)
+    }
+    families = [*own_families.KNOWN]
+    return {
+        "version": own_records.VERSION, "records": records, "imports": sorted(imported),
+        "words": {one.__name__: [*words] for one, words in own_records.WORDS.items()},
+        "families": families,
+    }  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
     """As they were when names.json was written."""
     if os.environ.get("UPDATE_GOLDEN"):
         current = of_analyses()
         current |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
-        current["position_atlas"] = of_python()
+        current["position_atlas"], current["extensions"] = of_python(), of_extensions()
         NAMES.write_text(json.dumps(current, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     stored: dict[str, Any] = json.loads(NAMES.read_text(encoding="utf-8"))
     return stored
@@ -118,7 +163,7 @@ def kept(now: Any, then: Any) -> Any:
 def test_what_was_published_keeps_its_names(names: dict[str, Any]) -> None:
     now = {key: names_now for key, names_now in of_analyses().items() if key in names}
     now |= {scheme.key: of_scheme(scheme) for scheme in all_schemes()}
-    now["position_atlas"] = of_python()
+    now["position_atlas"], now["extensions"] = of_python(), of_extensions()
     assert kept(now, names) == names
 
 

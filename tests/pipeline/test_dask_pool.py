@@ -1,6 +1,7 @@
 """Work handed to a real scheduler with workers on this machine."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from time import sleep
 
 import pytest
 
+from generator.contracts import own
 from generator.errors import RefusedError
 from generator.pipeline import dask_pool, jobs, local_pool, versions
 from generator.pipeline.executor import Executor
@@ -83,8 +85,8 @@ def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
 
     file = folder / "scheduler.json"
     with ExitStack() as stack:
-        own = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        first = start(stack, folder, "scheduler", *own, "--scheduler-file", str(file))
+        here = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        first = start(stack, folder, "scheduler", *here, "--scheduler-file", str(file))
         workers = [
             start(stack, folder, *WORKER, *options, "--scheduler-file", str(file))
             for _ in range(n_workers)
@@ -169,6 +171,26 @@ def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path)
     [reason] = evaluated(tmp_path, lasting.pool("other"), task)
     assert reason is not None
     assert "has different code or libraries" in reason
+
+
+def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
+    lasting: Cluster, tmp_path: Path
+) -> None:
+    atlas = shutil.copytree(ROOT / "examples/own-atlas", tmp_path / "atlas")
+    [task] = plan.plan([checkpoint(place=str(atlas / "models/biased"))], offline=True)
+    own.use(atlas)
+    try:
+        with lasting.pool()() as executor:
+            found = jobs.run([task], Store(tmp_path / "store", "code"), executor, lambda _: None)
+        [reading] = found[task].readings
+        # The steepest of 8 heads has the slope 1/2; the table has as many offsets as are shown.
+        assert reading.results["bias_range"].value("most") == -reading.form.load().values.min()
+        code = versions.code()
+        (atlas / "rules/whole_blocks.py").write_text("# another", encoding="utf-8")
+        [reason] = evaluated(tmp_path / "other", lasting.pool(code), task)
+        assert "the same extensions beside the list everywhere" in str(reason)
+    finally:
+        own.use(None)
 
 
 def test_a_scheduler_without_workers_is_refused(

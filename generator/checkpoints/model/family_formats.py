@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
+from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes, light_transformers
@@ -87,6 +88,8 @@ def translated(config: ModelConfig) -> ModelConfig:
         typed = config.updated(untyped(config))
         if untyped is _tensorrt_llm:
             typed = replace(typed, program=OF_PROGRAMS["mapping"])
+    if (taught := own_families().get(typed.family)) is not None:
+        typed = typed.updated(taught.completed(typed))
     translate = FORMATS.get(typed.family)
     if translate is not None:
         settings, written_for = typed.updated(translate(typed)), typed.family

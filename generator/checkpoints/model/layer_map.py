@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generator.checkpoints.model.families import NOT_MAPPED, OF_PATCHES
-from generator.checkpoints.model.layers import FULL, is_read
+from generator.checkpoints.model.layers import FULL, assumed, is_read
 from generator.contracts import Encoding, Files, Layer, Modality, Stack
 from generator.encodings import Form, NoEncoding
 
@@ -71,7 +71,7 @@ def _is_mapped(stack: Stack) -> bool:
     """
     config = stack.config
     is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
-    if not is_sayable or not stack.has_code:
+    if not is_sayable or not (stack.has_code or assumed(config)):
         return False
     if stack.modality == "image":
         return not stack.within and all(

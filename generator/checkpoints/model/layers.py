@@ -190,6 +190,20 @@ def layers(stack: Stack) -> tuple[Layer, ...]:
     return _layers(stack.part, stack.kind, stack.config)
 
 
+def assumed(config: ModelConfig) -> tuple[str, ...]:
+    """Settings of layers that have the form which transformers gives them, so that their meaning
+    there is assumed for an unknown family: their kinds with the window of some, and a list of 1
+    for a layer with rotation, or 0.
+    """
+    kinds, flags = config.listed("layer_types"), config.listed("no_rope_layers")
+    count, known = _n_layers(config, "decoder"), (FULL.replace(" ", "_"), SLIDING.replace(" ", "_"))
+    is_windowed = config.count("sliding_window") is not None
+    of_kinds = is_windowed and len(kinds) == count and all(kind in known for kind in kinds)
+    of_flags = bool(flags) and len(flags) == count and all(flag in (0, 1) for flag in flags)
+    names = ("layer_types", "sliding_window") if of_kinds else ()
+    return (*names, "no_rope_layers") if of_flags else names
+
+
 def is_read(config: ModelConfig, layer: Layer) -> bool:
     """Whether it is known how a layer mixes positions: its kind is listed or that of the family, or
     there are heads and none of LIMITS.

@@ -6,6 +6,7 @@ from math import prod
 from typing import Literal
 
 from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stored_rotation import OTHER_MODELS
 from generator.checkpoints.model.tensor_names import in_order, words
@@ -35,6 +36,9 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
             if (flag := section.flag(name)) is not None:
                 yield "key", name, "adjacent" if flag is adjacent else "halves"
     family, is_gguf = config.text_model.family, config.source.endswith("gguf")
+    taught = own_families().get(family)
+    if taught is not None and OF_CLASS in taught.settings and OF_CLASS not in config.text_model:
+        yield "family", family, "adjacent" if taught.settings[OF_CLASS] else "halves"
     if config.flag("turns_halves") is not None and config.source == BESIDE:
         yield "key", "use_hf_rope", "halves" if config.flag("turns_halves") else "adjacent"
     elif config.source == BESIDE:

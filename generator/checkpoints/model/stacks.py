@@ -18,10 +18,13 @@ from generator.checkpoints.model.families import (
 from generator.checkpoints.model.family_formats import FORMATS, translated
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.layers import layers
+from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import completed_by_class, is_known
-from generator.contracts import Json, Modality, ModelConfig, Resolved, Stack, StackKind
+from generator.contracts import Json, Modality, ModelConfig, Resolved, Stack, StackKind, own
 from generator.contracts.model_config import DEEPEST, SIZES, UNKNOWN
+from generator.errors import RefusedError
 from generator.libraries import config_classes, light_transformers
+from generator.text import short
 
 APART = "diarization"  # Has an encoder of its own beside that of the whole.
 # Part and modality by key of config.json; image models are left to the schemes that read them.
@@ -199,8 +202,8 @@ def resolved(config: ModelConfig) -> Resolved:
 def _with_layers(stack: Stack) -> Stack:
     """``stack`` with its layers, and with what is known of the code of its family."""
     family = stack.config.family
-    own = family if family in ROTATED else ""
-    default_of = config_classes()[family].__name__ if is_known(family) else own
+    named = family if family in ROTATED else ""
+    default_of = config_classes()[family].__name__ if is_known(family) else named
     return replace(stack, default_of=default_of, has_code=has_code(family), layers=layers(stack))
 
 
@@ -222,7 +225,23 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
 
 def has_code(family: str) -> bool:
     """Whether transformers or diffusers has the code of ``family``, or this atlas its settings."""
+    return family in own_families() or has_shipped_code(family)
+
+
+def has_shipped_code(family: str) -> bool:
+    """As ``has_code``, without the families of the file beside the list."""
     return family in FORMATS or family in CROPPED or is_known(family)
+
+
+def check_own_families() -> None:
+    """errors: RefusedError with every problem of the file beside the list, also where it has a
+    family whose code is known
+    """
+    if known := [family for family in own_families() if has_shipped_code(family)]:
+        raise RefusedError(
+            *(f"{own.families()}: found {short(family)!r}, whose code is known; expected families"
+              " that transformers and this program do not have" for family in known)
+        )  # fmt: skip
 
 
 def _nested(outer: Stack) -> list[Stack]:

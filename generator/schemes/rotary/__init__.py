@@ -15,6 +15,7 @@ from generator.checkpoints.model.family_code import (
     takes_size,
     unscaled_share,
 )
+from generator.checkpoints.model.layers import assumed
 from generator.checkpoints.model.resolved import OTHER_BASES, defaults
 from generator.checkpoints.model.stored_rotation import Stored, stored_rotation
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Provenance, Scheme, Stack
@@ -178,12 +179,13 @@ def _beside(files: Files, config: ModelConfig) -> list[str]:
     """
     if files.config.program:
         return [*files.config.unread_keys]
+    understood = UNDERSTOOD.union(assumed(config))
     return [
         keys.dotted(path)
         for path, value in keys.leaves(config.settings)
         if len(path) == 1 or path[0] in ROPE
         if keys.concerns_position(path) or keys.OF_HEADS.search(path[-1])
-        if value and path[-1] not in (UNDERSTOOD if len(path) == 1 else keys.IN_ROPE)
+        if value and path[-1] not in (understood if len(path) == 1 else keys.IN_ROPE)
         if not (path[-1] in NAMING and _names_rotation(value))
     ]
 
@@ -218,19 +220,22 @@ def _encoding(
     config, rope, form = rotated.config, rotated.rope, _form(rotated)
     rotary_dim = form.rotary_dim
     notes = [_turned_note(config, form, _held(form, stored, factors))]
+    origin = Provenance("config.json", shape=(rotary_dim // 2,))
     share, is_scaled = rope.value(SHARE), form.scaling.get("rope_type", "default") != "default"
     if share not in (None, 1) and rotary_dim == form.head_dim and not is_scaled:
         notes.append(WORDING("share_unread", share=share))
     notes += _split_note(config.family, rope, rotary_dim // 2)
     notes += filter(None, (_longer_note(config, form),))
     notes += _layers_notes(rotated)
+    guessed = () if stack.has_code else assumed(config)
+    notes += [WORDING("assumed", names=[*guessed], source=origin.file)] if guessed else []
     notes += _indexer_note(rotated, form)
     if config.family in CODE_NOTES:
         notes.append(WORDING(CODE_NOTES[config.family]))
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
-    origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = tuple(layer.index for layer in rotated.layers) if stack.has_code else ()
+    is_known = stack.has_code or len(rotated.layers) < len(rotated.all_layers)
+    indices = tuple(layer.index for layer in rotated.layers) if is_known else ()
     place = (stack.modality, stack.kind, indices or None)
     return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from generator.checkpoints.model.layers import FULL, SLIDING
+from generator.checkpoints.model.layers import FULL, SLIDING, assumed
 from generator.checkpoints.model.resolved import OTHER_BASES
 from generator.checkpoints.model.stacks import has_code
 from generator.contracts import Layer, ModelConfig, Stack
@@ -41,7 +41,7 @@ class RotatedLayers:
         """Positions visible to one side, the query's included, where all of these layers have a
         limit; else None.
         """
-        if not has_code(self.config.family):
+        if not (has_code(self.config.family) or assumed(self.config)):
             return None  # What a setting of that name means is unknown.
         reaches = [layer.before for layer in self.layers]
         return (
