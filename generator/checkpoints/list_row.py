@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -104,7 +105,7 @@ class Head(BaseModel):
         examples=["listed"],
     )
     analyses: ChoiceRow = Field(
-        default_factory=ChoiceRow,
+        default_factory=partial(ChoiceRow.model_validate, {}),
         description=(
             "Analyses to make, and measures of use, by their keys, which are the last parts of the"
             " addresses of their pages."
@@ -112,7 +113,7 @@ class Head(BaseModel):
         examples=[{"exclude": ["order_probe", "position_probe"]}],
     )
     pages: ChoiceRow = Field(
-        default_factory=ChoiceRow,
+        default_factory=partial(ChoiceRow.model_validate, {}),
         description=(
             "Kinds of pages to make, by their keys. A link to a page that is not made becomes its"
             " words."
@@ -217,7 +218,7 @@ class Options(BaseModel):
         examples=[True, "first_layer"],
     )
     analyses: ChoiceRow = Field(
-        default_factory=ChoiceRow,
+        default_factory=partial(ChoiceRow.model_validate, {}),
         description="Analyses to make of it, and measures of use, by their keys.",
         examples=[{"exclude": ["order_probe"]}],
     )

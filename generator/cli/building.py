@@ -18,7 +18,8 @@ with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_file
     from generator.cli import command_records, progress
-    from generator.contracts import own
+    from generator.contracts import Checkpoint, own
+    from generator.contracts.list_settings import ListSettings
     from generator.pipeline import build as builds
     from generator.pipeline import (
         chosen_keys,
@@ -120,16 +121,11 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     """
     with reporting_errors("; the last site remains"):
         libraries.need_site("build")
-        own.use(config_file.parent)
-        if own.digest():  # Else they need not be loaded.
-            extensions.check()
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)
             remote = partial(dask_pool.cluster, address=address, code=versions.code())
-        checkpoints = list_file.load(config_file, plan.all_sources())
-        settings = list_file.read_settings(config_file)
-        chosen_keys.check(config_file, settings, checkpoints)
+        checkpoints, settings = read_list(config_file)
         with (
             write.owned(output) as folder,
             progress.reporting(
@@ -164,6 +160,21 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     raise typer.Exit(
         FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK
     )
+
+
+def read_list(config_file: Path) -> "tuple[Sequence[Checkpoint], ListSettings]":
+    """The checkpoints of a list and what it says of the whole; the extensions beside it are found
+    from now on.
+
+    errors: RefusedError
+    """
+    own.use(config_file.parent)
+    if own.digest():  # Else they need not be loaded.
+        extensions.check()
+    checkpoints = list_file.load(config_file, plan.all_sources())
+    settings = list_file.read_settings(config_file)
+    chosen_keys.check(config_file, settings, checkpoints)
+    return checkpoints, settings
 
 
 def _chosen(tasks: "Sequence[plan.Task]", only: str | None, fresh: bool) -> frozenset[str]:

@@ -23,7 +23,7 @@ from generator.cli.application import (
     err,
     out,
 )
-from generator.cli.building import build
+from generator.cli.building import build, read_list
 from generator.cli.deferral import deferred
 from generator.cli.terminal import json_text
 from generator.errors import BOUNDS, AtlasError, RefusedError
@@ -35,7 +35,7 @@ with deferred():
     from generator.checkpoints.hub import revisions
     from generator.cli import inspection, own_runs, serving
     from generator.contracts import own
-    from generator.pipeline import chosen_keys, evaluate, extensions, local_pool
+    from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
     from generator.site import materials
@@ -127,11 +127,7 @@ def check(
     Exit codes: 0 no problem; 1 an entry could not be opened, or its files are missing; 2 the list
     is not well formed.
     """
-    own.use(config_file.parent)
-    if own.digest():
-        extensions.check()
-    checkpoints = list_file.load(config_file, plan.all_sources())
-    chosen_keys.check(config_file, list_file.read_settings(config_file), checkpoints)
+    checkpoints, _ = read_list(config_file)
     if size:
         _print_sizes(checkpoints)
     missing = () if size else list_file.missing(config_file, plan.all_sources())

@@ -1,10 +1,10 @@
 """The keys by which a list chooses analyses and pages: whether there are such."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from generator.contracts import Checkpoint
-from generator.contracts.list_settings import ListSettings
+from generator.contracts.list_settings import Choice, ListSettings
 from generator.errors import RefusedError
 from generator.pipeline import evaluate, use
 from generator.site.kinds import every_kind
@@ -17,18 +17,26 @@ def check(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> Non
 
     errors: RefusedError with all that are unknown
     """
-    analyses = {one.key for one in (*evaluate.all_analyses(), *use.all_measures())}
-    kinds = {kind.key for kind in every_kind()}
-    problems = [f"{path}: pages: {one}" for one in settings.pages.unknown(kinds)]
-    if not settings.pages.takes(NEEDED):
-        problems.append(f"{path}: pages: found no {NEEDED!r}; expected it, where a site begins")
-    problems += [f"{path}: analyses: {one}" for one in settings.analyses.unknown(analyses)]
-    problems += [
-        f"{path}: {row.slug}: analyses: {problem}"
-        for row in rows
-        for choice in row.analyses
-        if choice != settings.analyses
-        for problem in choice.unknown(analyses)
-    ]
+    problems = [*_of_pages(path, settings.pages), *_of_analyses(path, settings, rows)]
     if problems:
         raise RefusedError(*dict.fromkeys(problems))
+
+
+def _of_pages(path: Path, chosen: Choice) -> Iterator[str]:
+    if chosen == Choice():  # Then pages need not be loaded.
+        return
+    yield from (
+        f"{path}: pages: {problem}"
+        for problem in chosen.unknown({kind.key for kind in every_kind()})
+    )
+    if not chosen.takes(NEEDED):
+        yield f"{path}: pages: found no {NEEDED!r}; expected it, where a site begins"
+
+
+def _of_analyses(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> Iterator[str]:
+    known = {one.key for one in (*evaluate.all_analyses(), *use.all_measures())}
+    yield from (f"{path}: analyses: {one}" for one in settings.analyses.unknown(known))
+    for row in rows:
+        for choice in row.analyses:
+            if choice != settings.analyses:
+                yield from (f"{path}: {row.slug}: analyses: {one}" for one in choice.unknown(known))

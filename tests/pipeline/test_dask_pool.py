@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Timer
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -184,7 +185,8 @@ def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
             found = jobs.run([task], Store(tmp_path / "store", "code"), executor, lambda _: None)
         [reading] = found[task].readings
         # The steepest of 8 heads has the slope 1/2; the table has as many offsets as are shown.
-        assert reading.results["bias_range"].value("most") == -reading.form.load().values.min()
+        form: Any = reading.form.load()
+        assert reading.results["bias_range"].value("most") == -form.values.min()
         code = versions.code()
         (atlas / "rules/whole_blocks.py").write_text("# another", encoding="utf-8")
         [reason] = evaluated(tmp_path / "other", lasting.pool(code), task)

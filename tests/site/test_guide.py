@@ -24,6 +24,7 @@ from generator.checkpoints import list_file, list_row
 from generator.checkpoints.hub import client, repository, revisions
 from generator.checkpoints.sources import hub
 from generator.cli import command_records
+from generator.cli.application import GROUP_OF
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.numerics import linear_probes
@@ -93,7 +94,7 @@ def make(
 
 
 def test_a_signature_becomes_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(command_records.GROUP_OF, "make", "for a test")
+    monkeypatch.setitem(GROUP_OF, "make", "for a test")
     other = typer.Typer()
     other.command()(make)
     other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)

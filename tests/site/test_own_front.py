@@ -3,7 +3,9 @@
 import json
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from posixpath import relpath
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -79,12 +81,18 @@ def test_it_says_how_many_models_are_still_being_measured(atlas: Atlas) -> None:
 
 
 def test_what_changed_comes_first(atlas: Atlas) -> None:
-    row = {"title": "Late", "status": "ok", "reason": None, "revision": None, "encodings": []}
-    rows = {f"late-{number}": {**row, "slug": f"late-{number}"} for number in range(9)}
-    common = {"date": "2026-01-01", "version": "1.0", "libraries": {}}
+    row: dict[str, Any] = {
+        "title": "Late",
+        "status": "ok",
+        "reason": None,
+        "revision": None,
+        "encodings": [],
+    }
+    rows: Any = {f"late-{number}": {**row, "slug": f"late-{number}"} for number in range(9)}
+    common: dict[str, Any] = {"date": "2026-01-01", "version": "1.0", "libraries": {}}
     releases = (
         Release(id="a", number=1, checkpoints={}, **common),
-        Release(id="b", number=2, checkpoints=rows, **common),  # type: ignore[arg-type]
+        Release(id="b", number=2, checkpoints=rows, **common),
     )
     html = front_of(replace(atlas, releases=releases))
     heading, *_ = html.select("ul")
@@ -126,9 +134,9 @@ def test_without_a_kind_of_page_no_link_leads_there(atlas: Atlas, left_out: str)
         if path.endswith(".md"):
             html = BeautifulSoup(tree[path].decode(), "html.parser")
             for link in html.select("a[href]"):
-                target = render.PurePosixPath(path).parent / str(link["href"]).partition("#")[0]
+                target = PurePosixPath(path).parent / str(link["href"]).partition("#")[0]
                 if target.name.rpartition(".")[0] in names:
-                    there = render.relpath(target, "").replace(".html", ".md")
+                    there = relpath(target, "").replace(".html", ".md")
                     assert there not in gone, (path, link["href"])
 
 
