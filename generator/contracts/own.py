@@ -68,7 +68,7 @@ def folders(kind: str) -> tuple[Path, ...]:
 
 @cache
 def _entry_points() -> EntryPoints:
-    return entry_points()
+    return entry_points().select()
 
 
 @cache

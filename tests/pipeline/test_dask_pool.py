@@ -17,6 +17,7 @@ from time import sleep
 import pytest
 
 from generator.contracts import own
+from generator.encodings import OffsetBias
 from generator.errors import RefusedError
 from generator.pipeline import dask_pool, jobs, local_pool, versions
 from generator.pipeline.executor import Executor
@@ -183,8 +184,9 @@ def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
         with lasting.pool()() as executor:
             found = jobs.run([task], Store(tmp_path / "store", "code"), executor, lambda _: None)
         [reading] = found[task].readings
-        # The steepest of 8 heads has the slope 1/2; the table has as many offsets as are shown.
-        assert reading.results["bias_range"].value("most") == -reading.form.load().values.min()
+        form = reading.form.load()
+        assert isinstance(form, OffsetBias)
+        assert reading.results["bias_range"].value("most") == -form.values.min()
         code = versions.code()
         (atlas / "rules/whole_blocks.py").write_text("# another", encoding="utf-8")
         [reason] = evaluated(tmp_path / "other", lasting.pool(code), task)
