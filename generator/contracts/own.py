@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from generator import PACKAGE, PROGRAM
 from generator.cache.fingerprint import of_contents
@@ -67,8 +68,8 @@ def folders(kind: str) -> tuple[Path, ...]:
 
 
 @cache
-def _entry_points() -> EntryPoints:
-    return entry_points().select()
+def _entry_points() -> Any:  # Its type depends on the version of Python.
+    return entry_points()
 
 
 @cache
