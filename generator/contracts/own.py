@@ -68,7 +68,7 @@ def folders(kind: str) -> tuple[Path, ...]:
 
 
 @cache
-def _entry_points() -> Any:  # Of another type before Python 3.12.
+def _entry_points() -> Any:  # Its type depends on the version of Python.
     return entry_points()
 
 

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from threading import Timer
 from time import sleep
-from typing import Any
 
 import pytest
 
 from generator.contracts import own
+from generator.encodings import OffsetBias
 from generator.errors import RefusedError
 from generator.pipeline import dask_pool, jobs, local_pool, versions
 from generator.pipeline.executor import Executor
@@ -184,8 +184,8 @@ def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
         with lasting.pool()() as executor:
             found = jobs.run([task], Store(tmp_path / "store", "code"), executor, lambda _: None)
         [reading] = found[task].readings
-        # The steepest of 8 heads has the slope 1/2; the table has as many offsets as are shown.
-        form: Any = reading.form.load()
+        form = reading.form.load()
+        assert isinstance(form, OffsetBias)
         assert reading.results["bias_range"].value("most") == -form.values.min()
         code = versions.code()
         (atlas / "rules/whole_blocks.py").write_text("# another", encoding="utf-8")
