@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -77,7 +78,11 @@ def test_a_part_elsewhere_is_refused(in_parts: tuple[Path, Path]) -> None:
 
 
 def test_what_is_no_atlas_is_refused(tmp_path: Path) -> None:
-    runs = ({}, {"slug": 1, "title": 2, "data": 3, "encodings": [], "steps": ["x"]}, 7)
+    runs: tuple[Any, ...] = (
+        {},
+        {"slug": 1, "title": 2, "data": 3, "encodings": [], "steps": ["x"]},
+        7,
+    )
     wrong = [{"checkpoints": [], "schema": 3, "runs": [run]} for run in runs]
     wrong += [{"checkpoints": [row], "schema": 3} for row in ({}, 7, {**ROW, "encodings": [{}]})]
     wrong += [{"checkpoints": [], "schema": 3, "libraries": 7}, {"checkpoints": 1, "schema": 2}]
