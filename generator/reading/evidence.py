@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
@@ -17,7 +16,7 @@ from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, t
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
-from generator.contracts.model_config import PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
+from generator.contracts.model_config import LARGEST_REAL, PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.reading.find import Found, all_schemes, find, look
@@ -122,9 +121,9 @@ def settings_of(config: ModelConfig) -> dict[str, Any]:
 
 
 def _published(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float) and isfinite(value):
+    if isinstance(value, int | float) and abs(value) < LARGEST_REAL:
         return value
     if isinstance(value, str) and PLAIN.fullmatch(value):
         return value
