@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
@@ -18,7 +17,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
-from generator.contracts.model_config import PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
+from generator.contracts.model_config import LARGEST_REAL, PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
 from generator.contracts.own import FAMILIES, digest
 from generator.encodings import Form
 from generator.errors import RowError
@@ -124,9 +123,9 @@ def settings_of(config: ModelConfig) -> dict[str, Any]:
 
 
 def _published(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float) and isfinite(value):
+    if isinstance(value, int | float) and abs(value) < LARGEST_REAL:
         return value
     if isinstance(value, str) and PLAIN.fullmatch(value):
         return value

@@ -77,6 +77,16 @@ def test_a_part_elsewhere_is_refused(in_parts: tuple[Path, Path]) -> None:
         assert (code, "expected one like 'data/atlas/0001.json'" in said) == (2, True), part
 
 
+def test_numbers_beyond_all_others_are_compared(folders: tuple[Path, Path]) -> None:
+    file = folders[1] / "data/atlas.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    encoding = document["checkpoints"][0]["encodings"][0]
+    encoding["metrics"]["rank.stable"]["value"] = 10**400
+    file.write_text(json.dumps(document), encoding="utf-8")
+    code, said, _ = diff(*folders)
+    assert (code, said.startswith("GPT · decoder: rank.stable 2 → not defined; ")) == (1, True)
+
+
 def test_what_is_no_atlas_is_refused(tmp_path: Path) -> None:
     runs: tuple[Any, ...] = (
         {},

@@ -1,6 +1,7 @@
 """What follows from which key of a file of settings, and which keys nothing reads."""
 
 import json
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +21,7 @@ from generator.contracts import Encoding, Files, Origin
 from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.libraries import config_classes
 from generator.reading import evidence as evidence_module
-from generator.reading.evidence import evidence, look_closely
+from generator.reading.evidence import evidence, look_closely, settings_of
 from generator.reading.questions import unresolved
 from tests.gguf_files import write
 
@@ -34,6 +35,27 @@ HALF = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vo
 
 def of(settings: Mapping[str, Any]) -> Files:
     return ConfigAlone(settings, "own")
+
+
+def test_settings_are_published_without_what_may_name_a_place() -> None:
+    """And without what is no number in JSON, or too large for one."""
+    given = {
+        **LLAMA, "rope_theta": 1e4, "_name_or_path": "/home/me", "torch_dtype": "float32",
+        "rope_scaling": {"rope_type": "yarn", "factor": float("nan"), "rope_note": "/home/me"},
+        "layer_types": ["full_attention"] * 2, "sliding_window": None, "rope_base": 10**400,
+    }  # fmt: skip
+    published = settings_of(of(given).config)
+    sizes = LLAMA.keys() - {"model_type", "intermediate_size"}
+    plain = {key: published.pop(key) for key in sizes}
+    assert plain == {key: LLAMA[key] for key in sizes}
+    known = {"rope_theta": 1e4, "sliding_window": None, "rope_scaling.rope_type": "yarn"}
+    assert {key: published.pop(key) for key in known} == known
+    digests = ["layer_types", "rope_base", "rope_scaling.factor", "rope_scaling.rope_note"]
+    assert sorted(published) == digests
+    assert all(re.fullmatch("sha256:[0-9a-f]{16}", value) for value in published.values())
+    other = settings_of(of({**given, "layer_types": ["sliding_attention"] * 2}).config)
+    assert other["layer_types"] != published["layer_types"]
+    assert settings_of(of({}).config) == {}
 
 
 def found(files: Files) -> dict[str, Encoding[Any]]:

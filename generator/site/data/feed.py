@@ -44,7 +44,7 @@ def _entry(root: ET.Element, step: Step, address: str) -> None:
     entry = _add(root, "entry")
     lines = [visible(sentences.line(cause)) for cause in step.causes]
     more = [f"{len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
-    _add(entry, "title", f"{step.release.id}: {sentences.count(step.causes)}")
+    _add(entry, "title", visible(f"{step.release.id}: {sentences.title(step.causes)}"))
     _add(entry, "id", address)
     _add(entry, "updated", _time(step.release.date))
     _add(entry, "link", rel="alternate", type="text/html", href=address)

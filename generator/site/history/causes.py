@@ -27,7 +27,7 @@ class Cause:
     version before and after; without these, no cause is known.
 
     size: from 0 to 1: as a share, how much it changes a checkpoint, its table, or a number
-    follows: values that changed with it
+    follows: values that changed with it, the one first that changed most
     """
 
     change: Change | None
@@ -103,7 +103,7 @@ def _of_checkpoint(of_one: Sequence[Change]) -> tuple[list[Cause], list[Change]]
         index = _root_of(value, roots)
         (left if index is None else follows[index]).append(value)
     found = [
-        Cause(root, _size(root, follows[index]), tuple(follows[index]))
+        Cause(root, _size(root, follows[index]), _ranked(follows[index]))
         for index, root in enumerate(roots)
     ]
     return found, left
@@ -126,11 +126,16 @@ def _of_rest(left: Sequence[Change], moved: Mapping[str, tuple[str, str]]) -> li
     these are the same, one of each checkpoint that is not known.
     """
     if left and moved:
-        return [Cause(None, _largest(left), tuple(left), moved)]
+        return [Cause(None, _largest(left), _ranked(left), moved)]
     by_slug: dict[str, list[Change]] = defaultdict(list)
     for value in left:
         by_slug[value.slug].append(value)
-    return [Cause(None, _largest(of_one), tuple(of_one)) for of_one in by_slug.values()]
+    return [Cause(None, _largest(of_one), _ranked(of_one)) for of_one in by_slug.values()]
+
+
+def _ranked(values: Sequence[Change]) -> tuple[Change, ...]:
+    """Values, the one first that changed most."""
+    return tuple(sorted(values, key=lambda value: -_share(value.before, value.after)))
 
 
 def _size(root: Change, follows: Sequence[Change]) -> float:

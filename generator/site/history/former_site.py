@@ -18,6 +18,7 @@ ATLAS = "data/atlas.json"
 PART = re.compile(r"atlas/\d+\.json")
 MOST_BYTES = 2**29
 SECONDS = 30.0
+MOST_DIGITS = 18  # of a whole number
 MISSING = (404, 410)
 NO_ATLAS = "found no atlas; expected an atlas.json, or a site or an output folder that has one"
 NAME = re.compile(rf"(?:\d{{4}}-\d\d-\d\d|{UNDATED})(?:\.\d+)?")
@@ -139,10 +140,15 @@ def _with_parts(place: str, content: bytes, read: Callable[[str], bytes]) -> dic
     return found
 
 
+def _whole(digits: str) -> int | float:
+    """A whole number, as a float where no other number is as large."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
+
+
 def _parsed(place: str, content: bytes) -> dict[str, Any]:
     """errors: RefusedError"""
     try:
-        document = json.loads(content)
+        document = json.loads(content, parse_int=_whole)
         if not (
             isinstance(document["checkpoints"], list)
             and isinstance(document["schema"], int)

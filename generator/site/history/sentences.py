@@ -71,6 +71,11 @@ def count(found: Sequence[Cause]) -> str:
     return WORDING("summed", n_causes=len(found), n_values=n_values)
 
 
+def title(found: Sequence[Cause]) -> str:
+    """The first cause, and how many more there are."""
+    return WORDING("first_of", line=named(found[0]), n_more=len(found) - 1) if found else ""
+
+
 def table(found: Sequence[Cause]) -> str:
     """Causes as a table in Markdown."""
     rows = [f"| {cell(named(cause))} | {len(cause.follows):,} |" for cause in found]
