@@ -91,8 +91,8 @@ def main(n_entries: Annotated[int, typer.Argument()] = 1000) -> None:
         whole = compact(text)
         short, others = shortened(whole, "others.js")
         sizes.append((len(whole), len(short), len(compress(short.encode())), len(others), path))
-    for whole, shown, packed, script, path in sorted(sizes, reverse=True)[:MOST_SHOWN]:
-        typer.echo(f"{path}: {whole:,} bytes whole; {shown:,} as shown, {packed:,} compressed;"
+    for n_whole, shown, packed, script, path in sorted(sizes, reverse=True)[:MOST_SHOWN]:
+        typer.echo(f"{path}: {n_whole:,} bytes whole; {shown:,} as shown, {packed:,} compressed;"
                    f" {script:,} in its script")  # fmt: skip
 
 

@@ -134,6 +134,22 @@ def test_the_feed_is_xml_with_each_text_on_its_line() -> None:
     assert (content.text or "").split("\n") == [f"row added: {visible(text)}" for text in NASTY]
 
 
+def test_a_feed_without_an_address_has_relative_links_and_ids_of_its_own() -> None:
+    def feed_of(*slugs: str) -> ET.Element:
+        row: dict[str, Any] = {"status": "ok", "reason": None, "revision": None, "encodings": []}
+        rows = {slug: {**row, "slug": slug, "title": slug} for slug in slugs}
+        release = Release("2026-01-01", 1, "2026-01-01", "1", {}, rows)  # type: ignore[arg-type]
+        return ET.fromstring(feed.feed(Atlas((), (), (), releases=(release,))))  # noqa: S314
+
+    root = feed_of("a")
+    links = [link.get("href") for link in root.iter(f"{{{feed.NAMESPACE}}}link")]
+    assert links == ["changes.html", feed.PATH, "changes.html#r1"]
+    ids = [[one.text for one in of.iter(f"{{{feed.NAMESPACE}}}id")] for of in (root, feed_of("b"))]
+    assert len({*ids[0], *ids[1]}) == 4
+    assert all(str(name).startswith("urn:uuid:") for name in ids[0])
+    assert ids[0] == [one.text for one in feed_of("a").iter(f"{{{feed.NAMESPACE}}}id")]
+
+
 def test_a_name_of_a_file_has_letters_digits_and_hyphens_alone() -> None:
     stored = Provenance("model.safetensors", "wpe.weight", "F32", (2, 2), "ab" * 32)
     for text in NASTY:

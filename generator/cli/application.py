@@ -34,20 +34,26 @@ GROUPS = {
 GROUP_OF = {name: title for title, names in GROUPS.items() for name in names}
 
 
+def place(name: str) -> int:
+    """Where a command is in help; those without a group are last."""
+    first = name.split()[0]
+    return list(GROUP_OF).index(first) if first in GROUP_OF else len(GROUP_OF)
+
+
 class Guarded(TyperGroup):
     """Commands in groups, whatever ends one of which is one sentence and an exit code."""
 
     @override
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, group by group."""
-        return sorted(super().list_commands(ctx), key=list(GROUP_OF).index)
+        return sorted(super().list_commands(ctx), key=place)
 
     @override
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command, in the panel of its group."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
-            command.rich_help_panel = GROUP_OF[cmd_name]
+            command.rich_help_panel = GROUP_OF.get(cmd_name)
         return command
 
     @override

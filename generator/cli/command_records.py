@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.models import ArgumentInfo, ParameterInfo
 
-from generator.cli.application import GROUP_OF
+from generator.cli.application import GROUP_OF, place
 from generator.contracts import Command, Parameter
 
 ENDINGS = "Exit codes: "  # The beginning of a paragraph in the docstring of a command.
@@ -26,7 +26,7 @@ def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
     for inner in app.registered_groups:
         if inner.typer_instance is not None:
             own += commands(inner.typer_instance, f"{group}{inner.name} ")
-    return tuple(sorted(own, key=lambda one: list(GROUP_OF).index(one.name.split()[0])))
+    return tuple(sorted(own, key=lambda one: place(one.name)))
 
 
 def _command(function: Any, group: str) -> Command:
@@ -41,7 +41,7 @@ def _command(function: Any, group: str) -> Command:
     name = group + function.__name__
     return Command(
         name,
-        GROUP_OF[name.split()[0]],
+        GROUP_OF.get(name.split()[0], ""),
         summary,
         endings,
         tuple(_parameter(name, hints[name], signature[name].default) for name in signature),

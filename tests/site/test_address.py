@@ -54,6 +54,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("address"), MINE)
 
 
+def test_a_sitemap_names_every_page_or_is_not_there(site: Path, tmp_path: Path) -> None:
+    named = (site / "sitemap.xml").read_text(encoding="utf-8")
+    assert named.count("<loc>https://example.org/atlas/") == len(TABS) + 1
+    without = built(tmp_path, "hooks: [mine.py]\n")
+    assert [path.name for path in without.glob("sitemap*")] == []
+    assert 'href="changes.xml"' in (without / "index.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", ["index.html", "checkpoints/one.html", "learn/method.html"])
 def test_every_page_names_its_own_address_below_that_of_the_site(page: str, site: Path) -> None:
     found = heads(site / page)

@@ -64,7 +64,7 @@ def test_every_page_of_an_entry_leads_to_a_form(where: str, tmp_path: Path) -> N
     assert len(pages) == 3
     for name in ("layers", "use"):  # Of entries with many encodings, and of measured models.
         template = ROOT / f"templates/pages/{name}.md.jinja"
-        assert "{{ report_link(report(outcome.revision)) }}" in template.read_text(encoding="utf-8")
+        assert "report_link(report(outcome.revision)) }}" in template.read_text(encoding="utf-8")
     for page in pages:
         links = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all(
             "a", string="Report a wrong number"

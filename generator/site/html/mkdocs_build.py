@@ -100,6 +100,9 @@ def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
             if config.nav and (len(settings) == 1 or "nav" not in read(settings[0])):
                 config.nav = [*config.nav, *_entries(config, own_pages)]
             _build(config)
+            if not config.site_url:  # It would name no page.
+                for sitemap in new.glob("sitemap.xml*"):
+                    sitemap.unlink()
             finish(docs, new, config.extra.get("policy") or "")
             search_index.finish(new)
             _prune(new, config.plugins["material/search"].config.lang)
