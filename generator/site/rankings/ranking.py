@@ -134,9 +134,16 @@ class Ranking:
         unit, says = first.unit, self.headline.says
         low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
         of = {"count": len(compared), "modality": self._modality(compared)}
+        n_by_chance = sum(
+            not entry.placed.is_apart and not entry.is_made
+            for entry in self.entries
+            if entry.reading.encoding.modality == first.reading.encoding.modality
+        )
         if len(compared) == 1:
-            name, is_alone = first.reading.label.title, len(self.entries) == 1
-            return WORDING("single", says=says(high), name=name, is_alone=is_alone)
+            is_alone = len(self.entries) == 1
+            name = first.outcome.checkpoint.title if is_alone else first.reading.label.title
+            one = {"name": name, "chance": first.chance, "is_alone": is_alone}
+            return WORDING("single", says=says(high), **one, n_by_chance=n_by_chance)
         if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of)
         if alike(values := [entry.value for entry in compared]):
@@ -145,12 +152,22 @@ class Ranking:
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
-        n_by_chance = sum(
-            not entry.placed.is_apart and not entry.is_made
-            for entry in self.entries
-            if entry.reading.encoding.modality == first.reading.encoding.modality
-        )
         return WORDING("ends", says=says(ends), **of, is_range=is_range, n_by_chance=n_by_chance)
+
+    @property
+    def verdict(self) -> str:
+        """The sentence, or why nothing can be compared."""
+        if self.sentence:
+            return self.sentence
+        learned = [entry for entry in self.entries if not entry.is_made]
+        return WORDING(
+            "no_places",
+            title=self.metric.title[:1].lower() + self.metric.title[1:],
+            count=len(learned),
+            n_made=len(self.entries) - len(learned),
+            is_beside_chance=self.headline.chance is not None,
+            n_apart=sum(entry.placed.is_apart for entry in learned),
+        )
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
         """What those compared are of, where others are of something else; "" where none are."""
