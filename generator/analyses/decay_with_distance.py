@@ -214,12 +214,7 @@ def _metrics(
     yield _symmetry(form, first.heads)
     n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
     yield Metric("constant", "Constant heads left out", len(first.heads) - n_varying)
-    yield Metric(
-        "rising",
-        f"Heads that do not fall half way to their far level, or by less than {DEEP:.0%} of their"
-        " range",
-        n_varying - n_falling,
-    )
+    yield Metric("rising", "Heads that do not fall by 5% of their range", n_varying - n_falling)
     yield Metric("farthest", "Farthest distance compared", first.longest - 1, "positions")
     if isinstance(form, PositionTable):
         yield Metric("left_out", "Outliers left out", form.outliers.size)
@@ -268,9 +263,7 @@ def _window(kernel: Kernel) -> Window:
         for head in scaled_heads(kernel.heads[[number]], kernel.lines)
     ]
     falling = {
-        number: half
-        for number, head in varying
-        if (half := _half(kernel, head)) is not None
+        number: half for number, head in varying if (half := _half(kernel, head)) is not None
     }
     scaled, halves = [head for _, head in varying], [*falling.values()]
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)

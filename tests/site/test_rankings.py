@@ -207,6 +207,22 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
     assert html.select(".pa-dots") == []
 
 
+@pytest.mark.parametrize(("values", "expected"), [
+    ((3.0, None, 9.0), "In 2 of 3 encodings, it is wide. It spreads over 3 (A) to 9 metres (C)."),
+    ((3.0, None), "In 1 of 2 encodings, it is wide. It spreads over 3 metres. Only one encoding is"
+     " measured here, that of A."),
+    ((3.0, 9.0), "In all 2 encodings, it is wide. It spreads over 3 (A) to 9 metres (B)."),
+])  # fmt: skip
+def test_a_value_under_a_condition_comes_after_it(
+    values: tuple[float | None, ...], expected: str
+) -> None:
+    wide = replace(MEASURE, answer=replace(SIZE, where="it is wide"))
+    rows = tuple(outcome(name, value) for name, value in zip("ABC", values, strict=False))
+    found = ranking_of(Atlas(rows, (wide,), all_schemes()), wide)
+    assert found is not None
+    assert found.sentence == expected
+
+
 def with_chance(
     name: str, value: float, chance: float, spread: float = 0.1, **kwargs: Any
 ) -> Outcome:
