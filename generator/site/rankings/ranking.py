@@ -150,7 +150,7 @@ class Ranking:
             if entry.reading.encoding.modality == first.reading.encoding.modality
         )
         if len(compared) == 1:
-            is_alone = len(self.entries) == 1
+            is_alone = sum(self.measured.values()) == 1
             name = first.outcome.checkpoint.title if is_alone else first.reading.label.title
             one = {"name": name, "chance": first.chance, "is_alone": is_alone}
             return WORDING("single", says=says(high), **one, n_by_chance=n_by_chance)
