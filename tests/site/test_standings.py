@@ -169,10 +169,8 @@ def test_the_page_of_a_rotation_opens_with_its_settings(
 
 def test_the_part_of_a_rotation_is_named_beside_another_part() -> None:
     [one, *_] = atlas(SIZES).outcomes
-    texts, images = (
-        Encoding(part, "rotary", Rotation(1e6, 8, 8, 64), Provenance("config.json"), (), modality)
-        for part, modality in (("decoder", "text"), ("vision", "image"))
-    )
+    texts = Encoding("decoder", "rotary", Rotation(1e6, 8, 8, 64), Provenance("config.json"))
+    images = replace(texts, part="vision", modality="image")
     readings = tuple(replace(one.readings[0], encoding=each.record) for each in (images, texts))
     stack = (Layer("decoder", "decoder", 0, "full", ("full",), None, 0, (texts.record.key,)),)
     said = sentence(replace(one, layers=stack, readings=readings))
