@@ -34,6 +34,7 @@ FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
 # Symmetry at which one of two mirrored keys gets three times as much attention as the other.
 UNLIKE = 0.5
 ORDERS = 99  # of the same biases, random ones
+BY_RULE = "its biases follow from a rule"
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
@@ -73,7 +74,15 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
                 f"Locality of the same biases in random order, mean of {ORDERS} orders",
                 100.0 * float(np.mean(orders)) if orders else None,
                 "%",
-                "its biases follow from a rule",
+                BY_RULE,
+            ),
+            Metric(
+                "shuffled_spread",
+                f"Locality of the same biases in random order, standard deviation of {ORDERS}"
+                " orders",
+                100.0 * float(np.std(orders, ddof=1)) if orders else None,
+                "%",
+                BY_RULE,
             ),
             Metric("positions", f"{noun} compared", n_positions),
         ),
@@ -184,11 +193,14 @@ def _summary(result: Result) -> dict[str, Any]:
     return {"positions": result.value("positions"), "own": own}
 
 
+CHANCE = Chance("shuffled", 100.0, shuffles=("shuffled_spread", 1))
+
+
 ANALYSIS = Analysis(
     key="attention_from_the_bias_alone",
     stage="measure",
     after="exponential_decay",
-    headlines=(Headline("locality", WORDING, chance=Chance("chance", 100.0)),),
+    headlines=(Headline("locality", WORDING, chance=CHANCE),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

@@ -45,6 +45,7 @@ from generator.figures.profiles import (
 )
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import (
+    FLAT,
     Array,
     Floats,
     finite,
@@ -82,6 +83,7 @@ MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that f
 # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
+DEEP = 0.05  # of a head's range, which it falls by at least
 SEEN = 60.0  # Per cent of the steps that change, from which a bias is seen to fall; 50 by chance.
 AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
@@ -193,7 +195,7 @@ def _metrics(
 ) -> Iterator[Metric]:
     """first: kernel of the first window; context: profile over all positions; unit: of distances"""
     yield Metric("positions", "Positions compared", first.heads.shape[1])
-    no_fall = STRAIGHT if _is_straight(form) else "it does not fall with distance"
+    no_fall = STRAIGHT if _is_straight(form) else "it does not fall by 5% of its range"
     halves = [None if _is_straight(form) else window.half for window in windows]
     texts = ["none" if half is None else rounded(half, 1, 0.0) for half in halves]
     measure = ("half", HALF, "positions", no_fall)
@@ -212,9 +214,7 @@ def _metrics(
     yield _symmetry(form, first.heads)
     n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
     yield Metric("constant", "Constant heads left out", len(first.heads) - n_varying)
-    yield Metric(
-        "rising", "Heads that do not fall half way to their far level", n_varying - n_falling
-    )
+    yield Metric("rising", "Heads that do not fall by 5% of their range", n_varying - n_falling)
     yield Metric("farthest", "Farthest distance compared", first.longest - 1, "positions")
     if isinstance(form, PositionTable):
         yield Metric("left_out", "Outliers left out", form.outliers.size)
@@ -263,10 +263,7 @@ def _window(kernel: Kernel) -> Window:
         for head in scaled_heads(kernel.heads[[number]], kernel.lines)
     ]
     falling = {
-        number: half
-        for number, head in varying
-        if (decay := _decay(kernel, head)) is not None
-        and (half := half_distance(np.arange(decay.size), decay)) is not None
+        number: half for number, head in varying if (half := _half(kernel, head)) is not None
     }
     scaled, halves = [head for _, head in varying], [*falling.values()]
     falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
@@ -297,6 +294,16 @@ def _decay(kernel: Kernel, head: Floats) -> Floats | None:
     """
     lines = kernel.along(head)
     return decay_scaled(mean_by_distance(lines), far_level(lines))
+
+
+def _half(kernel: Kernel, head: Floats) -> float | None:
+    """Where a scaled head (n, n) is half way to its far level; None where it does not fall by
+    ``DEEP``.
+    """
+    lines, decay = kernel.along(head), _decay(kernel, head)
+    if decay is None or np.nanmax(mean_by_distance(lines)) - far_level(lines) < DEEP:
+        return None
+    return half_distance(np.arange(decay.size), decay)
 
 
 def _scaled(profile: Profile) -> Floats:
@@ -425,7 +432,7 @@ def _of_fall(
     line: values of the beginning of the sentence; window: the first; is_steady: whether a step is
         the same from every position, so that the steps that fall can be counted
     """
-    half, falls = line["half"], by_key["monotonicity"].value
+    half, falls, both = line["half"], by_key["monotonicity"].value, by_key["symmetry"].value
     farthest = min(STEPS, profile.size - 1)
     n_falls = int(np.count_nonzero(np.diff(profile[: farthest + 1]) < 0.0))
     text = WORDING(
@@ -438,6 +445,7 @@ def _of_fall(
         farthest=farthest,
         falls=falls,
         n_falls=n_falls if is_steady else None,
+        is_of_both=both is not None and both < 1.0 - FLAT,
     )
     with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
     with_falls = () if falls is None else ("monotonicity", *with_noise)

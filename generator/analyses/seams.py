@@ -220,13 +220,13 @@ def _strongest(depth: Floats, index: int) -> Iterator[Metric]:
     contrast = depth[index] / variation(depth)[index]
     yield Metric(
         "at",
-        "Strongest break after position",
+        "Strongest break, or deepest dip without one, after position",
         None if is_flat else index,
         reason="no step is larger than those around it",
     )
-    title = "Depth of the strongest break (cosine)"
+    title = "Depth of the strongest break, or of the deepest dip without one (cosine)"
     yield Metric("depth", title, 0.0 if is_flat else depth[index])
-    title = "Contrast of the strongest break (depth ÷ typical variation)"
+    title = "Contrast of that break or dip (depth ÷ typical variation)"
     yield Metric("contrast", title, 0.0 if is_flat else contrast)
 
 

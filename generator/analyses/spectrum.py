@@ -121,20 +121,21 @@ def compute(subject: Subject[PositionTable]) -> Result:
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
         raise NotApplicableError("all positions have the same vector")
-    shuffled, control, _ = _by_frequency(
+    _, control, _ = _by_frequency(
         power(vectors, unit, np.random.default_rng(SEED).permutation(n_positions)), n_positions
     )
     energy, mean, quartiles = _by_frequency(power(vectors, unit), n_positions)
     slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
     frequencies = peaks(np.append(0.0, mean), float(control.max()))
-    shares = _share(energy, slow), _share(shuffled, slow)
+    # Of shuffled positions, every frequency is expected to have the same energy.
+    shares = 100.0 * float(energy[:slow].sum() / energy.sum()), 200.0 * slow / (n_positions - 1)
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
         Metric("slow", "Energy in the slowest tenth of the frequencies", shares[0], "%"),
         Metric(
             "slow_control",
-            "Energy in the slowest tenth, with shuffled positions",
+            "Energy in the slowest tenth, with shuffled positions (expected)",
             shares[1],
             "%",
         ),
@@ -169,14 +170,6 @@ def _by_frequency(squares: Floats, n_positions: int) -> tuple[Floats, Floats, Fl
     return squares[1:].sum(axis=1), sizes.mean(axis=1), np.hstack(quartiles)
 
 
-def _share(energy: Floats, slow: int) -> float:
-    """Energy in the ``slow`` lowest frequencies, in per cent.
-
-    energy: (n_frequencies,), from frequency 1
-    """
-    return 100.0 * float(energy[:slow].sum() / energy.sum())
-
-
 def _findings(
     peak_periods: Floats,
     spots: tuple[Spot, ...],
@@ -184,8 +177,8 @@ def _findings(
     period: float,
     n: int,
 ) -> Iterator[Finding]:
-    """shares: of slow waves, and with shuffled positions, in %; period: of the fastest of them; n:
-    outliers
+    """shares: of slow waves, and as expected of shuffled positions, in %; period: of the fastest of
+    them; n: outliers
     """
     if peak_periods.size:
         named = peak_periods[:MOST_NAMED].tolist()

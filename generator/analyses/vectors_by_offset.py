@@ -138,11 +138,13 @@ def _compared(mean: float, orders: Sequence[float]) -> str:
 
 def _in_other_orders(similarity: Floats, pairs: tuple[Array, Array]) -> list[float]:
     """Mean cosine of ``pairs`` with the vectors in each of ``ORDERS`` random orders, where it is
-    defined.
+    defined. Zero vectors stay where they are, so that every order has as many cosines.
     """
-    draws = np.random.default_rng(0)
-    orders = (draws.permutation(len(similarity)) for _ in range(ORDERS))
-    means = [mean_of_defined(similarity[order[pairs[0]], order[pairs[1]]]) for order in orders]
+    draws, means = np.random.default_rng(0), []
+    order, nonzero = np.arange(len(similarity)), np.flatnonzero(~np.isnan(similarity.diagonal()))
+    for _ in range(ORDERS):
+        order[nonzero] = draws.permutation(nonzero)
+        means.append(mean_of_defined(similarity[order[pairs[0]], order[pairs[1]]]))
     return [each for each in means if each is not None]
 
 

@@ -308,12 +308,13 @@ class Headline:
     """A metric that the table of all encodings has as a column.
 
     metric: its key; wording: has title and sentence of it; chance: its chance level, None for one
-        that has none
+        that has none; where: what is so, as a clause, where it has a value; "" where it always has
     """
 
     metric: str
     wording: Callable[[str], str] = lambda _: ""
     chance: Chance | None = None
+    where: str = ""
 
     def placed(self, result: Result) -> Placed | None:
         """The value of a result beside its chance level; None where it has no finite one."""

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from generator.analyses.attention_from_the_bias_alone import compute
+from generator.analyses.attention_from_the_bias_alone import ANALYSIS, compute
 from generator.contracts import Result
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
@@ -160,8 +160,25 @@ def test_random_biases_get_a_sentence_in_few_cases() -> None:
     assert n_found <= 5  # of 80; 2 in 100 on average
 
 
-def test_a_slope_is_local_by_its_rule_which_is_no_finding() -> None:
-    assert sentences(OffsetBias(frozen([-0.5 * np.abs(PAST)]), frozen(PAST), True, "linear")) == []
+def test_a_slope_is_local_by_its_rule_which_is_no_finding_and_no_place() -> None:
+    form = OffsetBias(frozen([-0.5 * np.abs(PAST)]), frozen(PAST), True, "linear")
+    placed = ANALYSIS.headlines[0].placed(result_of(form))
+    assert sentences(form) == []
+    assert placed is not None
+    assert (placed.chance, placed.is_apart) == (None, False)
+
+
+@pytest.mark.parametrize(("values", "is_apart"), [
+    (-np.abs(np.arange(-8.0, 9.0)), True), (np.random.default_rng(0).normal(size=17), False),
+])  # fmt: skip
+def test_chance_is_the_mean_of_the_same_biases_in_random_order(
+    values: Array, is_apart: bool
+) -> None:
+    result = result_of(bias(values[np.clip(BOTH_SIDES, -8, 8) + 8]))
+    placed = ANALYSIS.headlines[0].placed(result)
+    assert placed is not None
+    assert placed.chance == result.value("shuffled") != result.value("chance")
+    assert placed.is_apart == is_apart
 
 
 def test_a_single_position_is_not_applicable() -> None:

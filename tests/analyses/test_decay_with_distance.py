@@ -156,9 +156,9 @@ def test_the_measures_by_hand(form: Shaped, expected: dict[str, float]) -> None:
 
 
 def test_without_a_falling_head_there_is_no_half_distance() -> None:
-    assert reason(bias(RISING, causal=True), "half") == "it does not fall with distance"
+    assert reason(bias(RISING, causal=True), "half") == "it does not fall by 5% of its range"
     text = result_of(bias(RISING, causal=True)).findings[0].text
-    assert "does not fall with distance" in text
+    assert "does not fall by 5% of its range with distance" in text
 
 
 ENDING = np.random.default_rng(4).normal(size=(11, 8)) * (np.arange(11) % 10 > 0)[:, None]
@@ -280,6 +280,21 @@ def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads
     form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
     text = f"{heads} bias falls halfway from its highest value to its far level within 4 positions"
     assert text in result_of(form).findings[0].text
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(0.4, "In head 0 of 2"), (0.6, "In each of 2")])
+def test_a_head_that_hardly_falls_is_not_in_the_finding(depth: float, expected: str) -> None:
+    """Its later keys are 10 above the earlier ones; their mean falls by ``depth`` in one step."""
+    offsets = np.arange(-9, 10)
+    level = 10.0 * (offsets > 0) + np.where(offsets == 0, 5.0 + depth, 0.0)
+    heads = frozen(np.stack([-np.abs(offsets.astype(float)), level]))
+    form = OffsetBias(heads, frozen(offsets), causal=False, beyond="constant")
+    result = result_of(form)
+    assert result.findings[0].text.startswith(
+        f"{expected}{'' if depth < 0.5 else ' heads'}, the bias, averaged over earlier and later"
+        " keys, falls halfway"
+    )
+    assert result.value("rising") == float(depth < 0.5)
 
 
 def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:

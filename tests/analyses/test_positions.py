@@ -16,7 +16,7 @@ from generator.analyses import (
 )
 from generator.encodings import sinusoid
 from generator.errors import NotApplicableError
-from tests.analyses.on import drifting, result_of, texts_of, values_of
+from tests.analyses.on import result_of, texts_of, values_of
 from tests.support import close
 
 rng = np.random.default_rng(0)
@@ -132,9 +132,19 @@ def test_spectra_of_sines_noise_and_walks() -> None:
     assert "change slowly with position, because 100%" in " ".join(
         texts_of(result_of(spectrum, slow))
     )
-    assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(
-        10.0, abs=1.0
-    )
+
+
+@pytest.mark.parametrize("n_positions", [40, 41])
+def test_the_energy_expected_of_shuffled_positions_is_the_mean_of_many_orders(
+    n_positions: int,
+) -> None:
+    table = np.cumsum(np.random.default_rng(0).normal(size=(n_positions, 8)), axis=0)
+    draws, shares = np.random.default_rng(1), []
+    for _ in range(4000):
+        energy = spectrum.power(table, order=draws.permutation(n_positions))[1:].sum(axis=1)
+        shares.append(100.0 * energy[: n_positions // 20].sum() / energy.sum())
+    expected = values_of(result_of(spectrum, table))["slow_control"]
+    assert np.mean(shares) == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("module", [similarity_by_distance, spectrum, seams])

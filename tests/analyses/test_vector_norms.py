@@ -43,19 +43,23 @@ def test_norms_are_those_of_numpy_and_their_spread_excludes_outliers() -> None:
 def test_outliers_are_listed_with_the_farthest() -> None:
     (finding,) = findings_of(with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
     assert (
-        "3 of 43 vectors have unusual norms (positions 0–1, 42); the most extreme, that of position"
-        " 42, is 10% of the median." in finding.text
+        "3 of 43 vectors have norms that are unusual for the table as a whole (positions 0–1, 42);"
+        " the most extreme, that of position 42, is 10% of the median." in finding.text
     )
     assert finding.weight > 0.5
 
 
 @pytest.mark.parametrize(("table", "texts"), [
     (with_norms(3.0, *[1.0] * 40),
-     ["Only the vector of position 0 has an unusual norm, 3 times the median."]),
+     ["Position 0 has the longest vector, 3 times the median; no other norm is unusual for the"
+      " table as a whole."]),
+    (with_norms(0.25, *[1.0] * 40),
+     ["Position 0 has the shortest vector, 25% of the median; no other norm is unusual for the"
+      " table as a whole."]),
     (with_norms(*[2.0] * 9),
      ["All vectors have the same norm, 2, so only their directions can encode position."]),
     (np.random.default_rng(2).normal(size=(200, 40)), []),
-], ids=["one outlier", "equal", "noise"])  # fmt: skip
+], ids=["one outlier", "a short one", "equal", "noise"])  # fmt: skip
 def test_norms_give_exactly_these_findings(table: Floats, texts: list[str]) -> None:
     assert [finding.text for finding in findings_of(table)] == texts
 

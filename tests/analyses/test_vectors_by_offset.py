@@ -67,6 +67,17 @@ def test_a_single_vector_is_not_applicable() -> None:
         result_of(table([[1.0, 0.0]], first=0))
 
 
+def test_zero_vectors_take_no_part_in_random_orders() -> None:
+    """Nine vectors have four pairs in every order, with a zero vector at either end or without."""
+    rows = np.random.default_rng(0).normal(size=(9, 8)).tolist()
+    padded = [[0.0] * 8, *rows, [0.0] * 8]
+    of_rows, of_padded = (
+        values_of(result_of(table(vectors, first=-(len(vectors) // 2))))
+        for vectors in (rows, padded)
+    )
+    assert of_rows["sides_spread"] == pytest.approx(of_padded["sides_spread"])
+
+
 def test_random_vectors_get_a_sentence_in_few_cases() -> None:
     """Each of two comparisons in 2 of 200 orders, on average."""
     tables = (np.random.default_rng(seed).normal(size=(9, 96)).tolist() for seed in range(200))

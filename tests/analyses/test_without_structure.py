@@ -59,7 +59,7 @@ def test_an_odd_row_among_random_ones_or_zeros_is_named() -> None:
     assert value.startswith("The table's value furthest from zero, ")
     assert ("−" in value.split(" at position ")[0]) == (rows.max() < -rows.min())
     assert untrained == UNTRAINED
-    assert odd.startswith("Only the vector of position 7 has an unusual norm")
+    assert odd.startswith("Position 7 has the longest vector")
     rows = np.zeros((40, 16))
     rows[3, 2] = 1.0
     assert any(text.startswith("The vectors of positions 0–2") for text in sentences(rows))

@@ -251,6 +251,13 @@ def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
     assert arrays["twice_positions"].shape == (0, 2)
 
 
+def test_ids_that_the_config_names_are_reserved(tmp_path: Path) -> None:
+    model = tiny.build("gpt2", bos_token_id=2, eos_token_id=[3, 4])
+    arrays = anatomy_of_the_input.compute(read(model, tmp_path, (2, 5, 6, 3, 4))).arrays
+    assert arrays["twice_tokens"].tolist() == ["id 5", "id 6"]
+    assert arrays["twice_positions"].tolist() == [[1, 6], [2, 7]]
+
+
 def test_a_token_at_another_position_has_the_same_word_vector_and_another_input(
     tmp_path: Path,
 ) -> None:

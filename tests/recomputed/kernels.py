@@ -107,7 +107,7 @@ def mean(values: Sequence[float | None]) -> float | None:
 def of_bias(encoding: Encoding) -> Metrics:
     heads = matrices(encoding)
     shaped = [head for head in heads if np.ptp(head[~np.isnan(head)]) > 0]
-    halves = [shapes.half_distance(*shapes.by_distance([head])) for head in shaped]
+    halves = [shapes.half_distance_of_head([head]) for head in shaped]
     falling = halves
     if "slopes" in encoding.parameters:  # A straight line, as of ALiBi.
         halves = []

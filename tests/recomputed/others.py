@@ -53,8 +53,10 @@ def vectors_by_offset(encoding: Encoding) -> Metrics:
     apart = np.abs(np.subtract.outer(offsets, offsets))
     opposite = np.add.outer(offsets, offsets) == 0
     draws, of_orders = np.random.default_rng(0), []
+    nonzero = np.flatnonzero(norms > 0)
     for _ in range(199):
-        order = draws.permutation(len(cosines))
+        order = np.arange(len(cosines))
+        order[nonzero] = nonzero[draws.permutation(len(nonzero))]
         of_orders.append(np.nanmean(cosines[np.ix_(order, order)][opposite & (apart > 0)]))
     return {
         "adjacent": np.nanmean(cosines[apart == 1]),

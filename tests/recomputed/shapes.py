@@ -48,6 +48,21 @@ def far_level(means: Array, counts: Array) -> float:
     return float(np.average(means[far], weights=counts[far]))
 
 
+def half_distance_of_head(lines: list[Array]) -> float | None:
+    """The same of a head, None where it falls by less than 5% of the range of its means by signed
+    offset, which offsets in the last quarter share.
+    """
+    means, counts = by_distance(lines)
+    first, by_offset = math.ceil(0.75 * (len(means) - 1)), dict[int, list[float]]()
+    for line in lines:
+        for (query, key), value in np.ndenumerate(line):
+            if not np.isnan(value):
+                by_offset.setdefault(min(max(key - query, -first), first), []).append(value)
+    of_offsets = [np.mean(values) for values in by_offset.values()]
+    fall = np.nanmax(means) - far_level(means, counts)
+    return half_distance(means, counts) if fall >= 0.05 * np.ptp(of_offsets) else None
+
+
 def half_distance(means: Array, counts: Array) -> float | None:
     """Where a profile falls half-way from its maximum to the level of its last quarter."""
     level = far_level(means, counts)

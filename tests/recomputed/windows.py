@@ -99,7 +99,7 @@ def decay_with_distance(encoding: Encoding) -> Metrics:
     heads = _heads(encoding)
     shaped = [head for head in heads if np.ptp(head) > 0]
     along = [[head[np.ix_(line, line)] for line in lines] for head in shaped]
-    halves = [shapes.half_distance(*shapes.by_distance(head)) for head in along]
+    halves = [shapes.half_distance_of_head(head) for head in along]
     return {
         "positions": len(down),
         "farthest": max(down.max(), across.max()),

@@ -65,7 +65,7 @@ SAID: list[tuple[list[float], str]] = [
     ([0, 1], "It spreads over 0 (A) to 1 metre (B)."),
     ([5, 5], "It spreads over 5 metres in both encodings."),
     ([5, 5.05], "It spreads over 5 to 5.05 metres in both encodings."),
-    ([5], "It spreads over 5 metres. Only A is measured here."),
+    ([5], "It spreads over 5 metres. Only one encoding is measured here, that of A."),
 ]  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def test_a_table_without_structure_has_a_dot_but_no_sentence(findings: Sequence[
 
 def test_what_acts_beside_encodings_is_ranked_too() -> None:
     [beside, *_] = (scheme.key for scheme in all_schemes() if not scheme.tells_position)
-    assert sentences(outcome("A", 5.0, scheme=beside)).endswith("Only A is measured here.")
+    assert sentences(outcome("A", 5.0, scheme=beside)).endswith("that of A.")
 
 
 @pytest.mark.parametrize("value", [None, float("inf"), float("nan")])
@@ -207,9 +207,28 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
     assert html.select(".pa-dots") == []
 
 
-def with_chance(name: str, value: float, chance: float, spread: float = 0.1) -> Outcome:
+@pytest.mark.parametrize(("values", "expected"), [
+    ((3.0, None, 9.0), "In 2 of 3 encodings, it is wide. It spreads over 3 (A) to 9 metres (C)."),
+    ((3.0, None), "In 1 of 2 encodings, it is wide. It spreads over 3 metres (A)."),
+    ((3.0,), "In the only encoding, it is wide. It spreads over 3 metres. Only one encoding is"
+     " measured here, that of A."),
+    ((3.0, 9.0), "In all 2 encodings, it is wide. It spreads over 3 (A) to 9 metres (B)."),
+])  # fmt: skip
+def test_a_value_under_a_condition_comes_after_it(
+    values: tuple[float | None, ...], expected: str
+) -> None:
+    wide = replace(MEASURE, answer=replace(SIZE, where="it is wide"))
+    rows = tuple(outcome(name, value) for name, value in zip("ABC", values, strict=False))
+    found = ranking_of(Atlas(rows, (wide,), all_schemes()), wide)
+    assert found is not None
+    assert found.sentence == expected
+
+
+def with_chance(
+    name: str, value: float, chance: float, spread: float = 0.1, **kwargs: Any
+) -> Outcome:
     """As ``outcome``, with a chance level, and a standard deviation of four values of each."""
-    one = outcome(name, value)
+    one = outcome(name, value, **kwargs)
     [reading] = one.readings
     metrics = (
         *reading.results[MEASURE.key].metrics,
@@ -242,12 +261,40 @@ def test_what_has_a_chance_level_is_ranked_beside_it_and_by_chance_not_at_all() 
     )
 
 
+def by_formula(one: Outcome) -> Outcome:
+    [reading] = one.readings
+    encoding = replace(reading.encoding, scheme="sinusoidal")
+    return replace(one, readings=(replace(reading, encoding=encoding),))
+
+
+MADE = by_formula(with_chance("E", 0.1, 50.0))
+UNORDERED = with_chance("F", 5.0, 50.0, findings=())
+UNRANKED = [
+    ((BESIDE_CHANCE[0], BESIDE_CHANCE[3]), "It spreads over 5 metres (A; 50 by chance); 1 other is"
+     " not told apart from chance."),
+    ((BESIDE_CHANCE[0],), "It spreads over 5 metres (50 by chance). Only one encoding is measured"
+     " here, that of A."),
+    ((BESIDE_CHANCE[3],) * 2, "By the size, none of the 2 encodings here is told apart from"
+     " chance."),
+    ((BESIDE_CHANCE[3], MADE), "By the size, the only learned encoding here is not told apart from"
+     " chance."),
+    ((MADE,), "A formula gives the only encoding here, so none is compared with chance."),
+    ((BESIDE_CHANCE[3], UNORDERED), "By the size, none of the 2 encodings here is both told apart"
+     " from chance and ordered enough to be compared."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("outcomes", "expected"), UNRANKED)
+def test_where_one_or_none_is_told_apart_from_chance(
+    outcomes: tuple[Outcome, ...], expected: str
+) -> None:
+    found = ranking_of(Atlas(outcomes, (BESIDE,), all_schemes()), BESIDE)
+    assert found is not None
+    assert found.verdict == expected
+
+
 def test_what_a_formula_makes_true_is_no_end_of_an_order_beside_chance() -> None:
-    made = with_chance("E", 0.1, 50.0)
-    [reading] = made.readings
-    by_formula = replace(reading.encoding, scheme="sinusoidal")
-    made = replace(made, readings=(replace(reading, encoding=by_formula),))
-    every = (*BESIDE_CHANCE, made)
+    every = (*BESIDE_CHANCE, MADE)
     found, without = (
         ranking_of(Atlas(outcomes, (BESIDE,), all_schemes()), BESIDE)
         for outcomes in (every, BESIDE_CHANCE)

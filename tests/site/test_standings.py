@@ -34,6 +34,7 @@ from generator.site.rankings.peers import (
     peers_of,
     without_numbers,
 )
+from generator.site.rankings.rotation_settings import sentence
 from tests.support import checkpoint
 
 LEARNED = next(scheme for scheme in all_schemes() if not scheme.by_formula)
@@ -141,8 +142,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
      "RoPE with base 10,000, scaled by linear interpolation (factor 4), in 2 of 3 layers, each with"
      " a window of 128 positions. Layer 2 has no position encoding."),
     (Rotation(1e4, 8, 8, 4096, YARN), ["full", "chunked", "full"], 3,
-     "RoPE with base 10,000, scaled by YaRN (factor 4, from 2,048 positions), in all 3 layers, 1 of"
-     " them with attention within chunks of 128 positions."),
+     "RoPE with base 10,000, scaled by YaRN (factor 4, extended from 2,048 positions), in all 3"
+     " layers, 1 of them with attention within chunks of 128 positions."),
     (Rotation(1e4, 8, 8, 4096), [], 0, "RoPE with base 10,000 and no scaling."),
 ])  # fmt: skip
 def test_the_page_of_a_rotation_opens_with_its_settings(
@@ -164,6 +165,19 @@ def test_the_page_of_a_rotation_opens_with_its_settings(
     ]
     shown = Atlas(tuple(outcomes), MEASURES, all_schemes())
     assert set(openings_of(shown).values()) == {text}
+
+
+def test_the_part_of_a_rotation_is_named_beside_another_part() -> None:
+    [one, *_] = atlas(SIZES).outcomes
+    texts = Encoding("decoder", "rotary", Rotation(1e6, 8, 8, 64), Provenance("config.json"))
+    images = replace(texts, part="vision", modality="image")
+    readings = tuple(replace(one.readings[0], encoding=each.record) for each in (images, texts))
+    stack = (Layer("decoder", "decoder", 0, "full", ("full",), None, 0, (texts.record.key,)),)
+    said = sentence(replace(one, layers=stack, readings=readings))
+    assert said == (
+        "RoPE with base 1,000,000 and no scaling in the only layer of the decoder, with full"
+        " attention."
+    )
 
 
 def test_without_a_finding_a_value_has_no_place() -> None:

@@ -4,7 +4,7 @@ up.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,6 +50,8 @@ NO_WORD_VECTORS = (
     " has “words: true”"
 )
 AROUND = ("[CLS]", "[SEP]")
+SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "mask_token_id",
+           "sep_token_id", "cls_token_id", "decoder_start_token_id")  # fmt: skip
 EVERYDAY = (  # For a lesson in which readers type sentences.
     "the a an this that my your his her our their one two three some every no not very never always"
     " often now then here there dog cat man woman boy girl child king queen bird horse fish house"
@@ -64,7 +66,9 @@ EVERYDAY = (  # For a lesson in which readers type sentences.
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of one sentence. reserved: whether a token is a special token of the tokenizer."""
+    """Tokens of one sentence. reserved: whether a token is a special one, of the tokenizer or,
+    where the entry gives ids, of the config.
+    """
 
     strings: tuple[str, ...]
     ids: tuple[int, ...]
@@ -177,7 +181,10 @@ def read(files: Files, checkpoint: Checkpoint, beside: str = "") -> InputLayer:
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:
     sentence = checkpoint.sentence
     if not isinstance(sentence, str):
-        return _numbered(sentence), _numbered(sentence[::-1]), (NOTES("token_ids"),)
+        config = files.resolved.config
+        special = [one for key in SPECIAL for one in (config.integer(key), *config.listed(key))]
+        forward, backward = (_numbered(ids, special) for ids in (sentence, sentence[::-1]))
+        return forward, backward, (NOTES("token_ids"),)
     words = sentence.split()
     if (text := files.read("tokenizer.json")) is not None:
         return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
@@ -188,8 +195,9 @@ def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tu
     )
 
 
-def _numbered(ids: Sequence[int]) -> Tokens:
-    return Tokens(tuple(f"id {index}" for index in ids), tuple(ids), (False,) * len(ids))
+def _numbered(ids: Sequence[int], special: Container[int | None]) -> Tokens:
+    reserved = tuple(index in special for index in ids)
+    return Tokens(tuple(f"id {index}" for index in ids), tuple(ids), reserved)
 
 
 def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:

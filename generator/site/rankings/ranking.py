@@ -3,7 +3,7 @@ question of an analysis.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import (
@@ -11,6 +11,7 @@ from generator.contracts import (
     Atlas,
     Headline,
     Metric,
+    Modality,
     Outcome,
     Placed,
     Reading,
@@ -80,12 +81,14 @@ class Extreme:
 @dataclass(frozen=True)
 class Ranking:
     """Encodings by a metric, the lowest first, one at least; those without a place come last.
-    metric: of one of them
+    metric: of one of them; measured: how many encodings of each modality were measured, with a
+        value or without
     """
 
     headline: Headline
     metric: Metric
     entries: tuple[Ranked, ...]
+    measured: Mapping[Modality, int]
 
     @property
     def low(self) -> Extreme:
@@ -130,13 +133,27 @@ class Ranking:
         compared = [entry for entry in self.compared if is_range or not entry.is_made]
         if not compared:
             return ""
+        if self.headline.where:
+            return f"{self._where(compared)} {self._of(compared)}"
+        return self._of(compared)
+
+    def _of(self, compared: Sequence[Ranked]) -> str:
+        """The sentence on those compared, one at least."""
+        is_range = self.headline.chance is None
         first, last = compared[0], compared[_highest(compared)]
         unit, says = first.unit, self.headline.says
         low, high = in_unit(first.shown, unit if unit == "%" else ""), in_unit(last.shown, unit)
         of = {"count": len(compared), "modality": self._modality(compared)}
+        n_by_chance = sum(
+            not entry.placed.is_apart and not entry.is_made
+            for entry in self.entries
+            if entry.reading.encoding.modality == first.reading.encoding.modality
+        )
         if len(compared) == 1:
-            name, is_alone = first.reading.label.title, len(self.entries) == 1
-            return WORDING("single", says=says(high), name=name, is_alone=is_alone)
+            is_alone = sum(self.measured.values()) == 1
+            name = first.outcome.checkpoint.title if is_alone else first.reading.label.title
+            one = {"name": name, "chance": first.chance, "is_alone": is_alone}
+            return WORDING("single", says=says(high), **one, n_by_chance=n_by_chance)
         if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of)
         if alike(values := [entry.value for entry in compared]):
@@ -145,12 +162,33 @@ class Ranking:
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
-        n_by_chance = sum(
-            not entry.placed.is_apart and not entry.is_made
-            for entry in self.entries
-            if entry.reading.encoding.modality == first.reading.encoding.modality
-        )
         return WORDING("ends", says=says(ends), **of, is_range=is_range, n_by_chance=n_by_chance)
+
+    @property
+    def verdict(self) -> str:
+        """The sentence, or why nothing can be compared."""
+        if self.sentence:
+            return self.sentence
+        learned = [entry for entry in self.entries if not entry.is_made]
+        return WORDING(
+            "no_places",
+            title=self.metric.title[:1].lower() + self.metric.title[1:],
+            count=len(learned),
+            n_made=len(self.entries) - len(learned),
+            is_beside_chance=self.headline.chance is not None,
+            n_apart=sum(entry.placed.is_apart for entry in learned),
+        )
+
+    def _where(self, compared: Sequence[Ranked]) -> str:
+        """In how many encodings of their modality there is a value, and what that means."""
+        modality, others = compared[0].reading.encoding.modality, len(self.measured) > 1
+        return WORDING(
+            "where",
+            count=len(compared),
+            total=self.measured[modality],
+            modality=MODALITIES[modality] if others else "",
+            where=self.headline.where,
+        )
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
         """What those compared are of, where others are of something else; "" where none are."""
@@ -177,11 +215,13 @@ def ranking(
     None without any.
     """
     by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
-    entries = []
+    entries, measured = [], Counter[Modality]()
     for outcome, reading in members:
         result = reading.results[analysis.key]
-        placed = headline.placed(result)
-        if placed and not repeats(outcome, reading):
+        if result.find(headline.metric) is None or repeats(outcome, reading):
+            continue
+        measured[reading.encoding.modality] += 1
+        if placed := headline.placed(result):
             counts = in_order(atlas, analysis, headline, reading) is not None
             unit = result.metric(headline.metric).unit
             is_made = reading.encoding.scheme in by_formula
@@ -190,7 +230,7 @@ def ranking(
         return None
     metric = entries[0].reading.results[analysis.key].metric(headline.metric)
     entries.sort(key=lambda entry: (not entry.counts, entry.placed.share))
-    return Ranking(headline, metric, tuple(entries))
+    return Ranking(headline, metric, tuple(entries), measured)
 
 
 def _highest(compared: Sequence[Ranked]) -> int:

@@ -48,7 +48,7 @@ def sentence(outcome: Outcome) -> str:
     readings = rotations_of(outcome)
     if not readings:
         return ""
-    part = _part(outcome, readings[0].encoding.key)
+    part, others = _part(outcome, readings[0].encoding.key), outcome.readings
     layers = [layer for layer in outcome.layers if layer.part == part]
     is_known = all(layer.encodings is not None for layer in layers)
     attending = [layer for layer in layers if layer.attends]
@@ -59,6 +59,7 @@ def sentence(outcome: Outcome) -> str:
         n_layers=len(layers) if is_known else 0,
         bare=bare if is_known else [],
         n_recurrent=sum("recurrent" in layer.mixers for layer in layers),
+        part=part if any(_part(outcome, one.encoding.key) != part for one in others) else "",
     )
 
 

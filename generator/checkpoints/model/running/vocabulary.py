@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.model.input_layer import tokenizer_of
+from generator.checkpoints.model.input_layer import SPECIAL, tokenizer_of
 from generator.contracts import Checkpoint
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array
@@ -21,8 +21,6 @@ FEWEST_WORDS = 20
 FEWEST_INNER = 2  # Words of a sequence.
 MOST_UNKNOWN = 0.01  # Share of a text's tokens.
 MOST_PIECES = 1.8  # Tokens of a word of the text, beyond which the model has another language.
-SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "mask_token_id",
-           "sep_token_id", "cls_token_id", "decoder_start_token_id")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
