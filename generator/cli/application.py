@@ -36,7 +36,7 @@ GROUP_OF = {name: title for title, names in GROUPS.items() for name in names}
 
 def place(name: str) -> int:
     """Where a command is in help; those without a group are last."""
-    first = name.split()[0]
+    first = name.split(maxsplit=1)[0]
     return list(GROUP_OF).index(first) if first in GROUP_OF else len(GROUP_OF)
 
 
