@@ -41,7 +41,7 @@ def _command(function: Any, group: str) -> Command:
     name = group + function.__name__
     return Command(
         name,
-        GROUP_OF.get(name.split()[0], ""),
+        GROUP_OF.get(name.split(maxsplit=1)[0], ""),
         summary,
         endings,
         tuple(_parameter(name, hints[name], signature[name].default) for name in signature),
