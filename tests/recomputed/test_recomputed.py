@@ -30,7 +30,7 @@ pytestmark = pytest.mark.samples
 NOT_RECOMPUTED = {
     "anatomy_of_the_input.module_difference": "It compares with the code of transformers.",
     "attention_from_the_bias_alone.shuffled": "Its random orders have a seed that no page gives.",
-    "attention_from_the_bias_alone.shuffled_spread": "So have these.",
+    "attention_from_the_bias_alone.shuffled_spread": "It is of the same random orders.",
     "positions_and_words.vocabulary": "The word matrix is not published.",
     "whole_table.tail": "It rests on tests for random numbers, whose limits no page gives.",
 }
