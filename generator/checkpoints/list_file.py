@@ -39,7 +39,7 @@ from generator.checkpoints.list_row import (
 from generator.checkpoints.series import ANY
 from generator.contracts import Checkpoint, Source, UseOptions
 from generator.contracts.checkpoints import FIRST_LAYER, LONGEST_TEXT, Scope
-from generator.contracts.list_settings import Choice, ListSettings
+from generator.contracts.list_settings import ListSettings, Selection
 from generator.errors import RefusedError, RowError
 from generator.text import slugify
 
@@ -273,7 +273,7 @@ def _plain(value: Any) -> Any:
 
 
 def _checkpoint(
-    row: CommentedMap, path: Path, sources: Sequence[Source], chosen: Choice
+    row: CommentedMap, path: Path, sources: Sequence[Source], chosen: Selection
 ) -> Checkpoint:
     """The checkpoint of a row. chosen: analyses of the whole list
 
@@ -294,7 +294,7 @@ def _checkpoint(
     if USE in options:
         options[USE] = _use(row[USE], path)
     choices = (chosen, _choice(options.pop(ANALYSES, {})))
-    options[ANALYSES] = tuple(choice for choice in choices if choice != Choice())
+    options[ANALYSES] = tuple(choice for choice in choices if choice != Selection())
     title = str(row.get("title") or name)
     slug = slug_of(title, name)
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
@@ -307,8 +307,8 @@ def slug_of(title: str, name: str) -> str:
     return f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
 
 
-def _choice(value: Mapping[str, Any]) -> Choice:
-    return Choice(**{str(key): _plain(item) for key, item in value.items()})
+def _choice(value: Mapping[str, Any]) -> Selection:
+    return Selection(**{str(key): _plain(item) for key, item in value.items()})
 
 
 def _use(value: Any, path: Path) -> UseOptions | None:

@@ -78,7 +78,7 @@ class ChoiceRow(BaseModel):
     exclude: list[str] = Field([], description="All but those.", min_length=1)
 
 
-class Head(BaseModel):
+class ListKeys(BaseModel):
     """The keys of a list beside its checkpoints."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -303,7 +303,7 @@ def schema(sources: Sequence[Source]) -> str:
     """The JSON Schema of checkpoints.yml, for editors."""
     row = row_model(sources).model_json_schema()
     row["oneOf"] = [{"required": [source.key]} for source in sources]
-    head = Head.model_json_schema()
+    head = ListKeys.model_json_schema()
     inner = {**row.pop("$defs"), **head.pop("$defs")}
     whole = {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -359,8 +359,10 @@ def problems(
 def problems_of_head(document: CommentedMap, place: FilePlace) -> Iterator[str]:
     """As ``problems``, of the keys of a list beside its checkpoints."""
     head = {key: value for key, value in document.items() if key != ROWS}
-    invalid = [one for one in _invalid(head, Head) if one["loc"][:1] != (OF_REPORTS,)]
-    yield from dict.fromkeys(_message(problem, document, Head, place, "") for problem in invalid)
+    invalid = [one for one in _invalid(head, ListKeys) if one["loc"][:1] != (OF_REPORTS,)]
+    yield from dict.fromkeys(
+        _message(problem, document, ListKeys, place, "") for problem in invalid
+    )
     for key in (OF_REPORTS, "title", "description"):
         value = head.get(key)
         expected = A_REPOSITORY if key == OF_REPORTS else PLAIN
@@ -430,7 +432,7 @@ def _message(
 
 def _unknown(key: str, model: type[BaseModel]) -> str:
     """That ``key`` is none of ``model``, and which are."""
-    keys = [*model.model_fields, *((ROWS,) if model is Head else ())]
+    keys = [*model.model_fields, *((ROWS,) if model is ListKeys else ())]
     close = get_close_matches(key, keys, n=1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     return f"found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"

@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.list_settings import Choice
+from generator.contracts.list_settings import Selection
 from generator.contracts.model_config import Json, Modality, ModelConfig, StackKind
 from generator.contracts.oracle import Oracle
 from generator.contracts.record import Record
@@ -118,7 +118,7 @@ class Checkpoint:
     weights: str = ""
     config: str = ""
     committed: int | None = field(default=None, metadata=ONLY_SHOWN)
-    analyses: tuple[Choice, ...] = ()
+    analyses: tuple[Selection, ...] = ()
     base: bool = False
     copy_of: str = field(default="", metadata=ONLY_SHOWN)
     of: str = field(default="", metadata=ONLY_SHOWN)

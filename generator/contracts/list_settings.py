@@ -9,7 +9,7 @@ Models = Literal["all", "listed", "none"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """Which of some extensions are taken, by their keys. include: those alone, all where it is
     empty; exclude: those not
     """
@@ -43,6 +43,6 @@ class ListSettings:
     title: str = ""
     description: str = ""
     models: Models = "all"
-    analyses: Choice = field(default_factory=Choice)
-    pages: Choice = field(default_factory=Choice)
+    analyses: Selection = field(default_factory=Selection)
+    pages: Selection = field(default_factory=Selection)
     repository: str = ""

@@ -393,12 +393,13 @@ def _guests(
     """
     copied = (row.copy_of.removeprefix(ON_HUB).partition("@")[0] for row in rows)
     ids = frozenset(chain((row.model for row in rows), copied))
-    for guest in discovery.guests() if settings.models != "none" else ():
-        received = _received(guest, artifacts)
+    for guest in discovery.guests():
         if settings.models == "all":
-            yield received
-        elif (table := guest.of_models(received.table(), ids)) is not None:
-            yield replace(received, table=partial(bytes, table))
+            yield _received(guest, artifacts)
+        elif settings.models == "listed":
+            received = _received(guest, artifacts)
+            if (table := guest.of_models(received.table(), ids)) is not None:
+                yield replace(received, table=partial(bytes, table))
 
 
 def _received(guest: Guest, artifacts: Artifacts) -> Guest:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from generator.contracts import Checkpoint
-from generator.contracts.list_settings import Choice, ListSettings
+from generator.contracts.list_settings import ListSettings, Selection
 from generator.errors import RefusedError
 from generator.pipeline import evaluate, use
 from generator.site.kinds import every_kind
@@ -22,8 +22,8 @@ def check(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> Non
         raise RefusedError(*dict.fromkeys(problems))
 
 
-def _of_pages(path: Path, chosen: Choice) -> Iterator[str]:
-    if chosen == Choice():  # Then pages need not be loaded.
+def _of_pages(path: Path, chosen: Selection) -> Iterator[str]:
+    if chosen == Selection():  # Then pages need not be loaded.
         return
     yield from (
         f"{path}: pages: {problem}"

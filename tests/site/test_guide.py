@@ -126,7 +126,7 @@ def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
     assert all(key.meaning and key.kind and key.examples for key in KEYS)
     assert schema_words.ANYTHING not in {key.kind for key in KEYS}
     head = guide.head_keys(plan.all_sources())
-    assert {key.name for key in head} == set(list_row.Head.model_fields)
+    assert {key.name for key in head} == set(list_row.ListKeys.model_fields)
     assert all(key.meaning and key.kind and key.examples for key in head)
     of_head, of_rows, *_ = tables(CONFIGURATION)
     assert [row[0] for row in of_head] == [key.name for key in head]

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas, Outcome, PageKind, Release, UseOptions, discovery
-from generator.contracts.list_settings import Choice, ListSettings
+from generator.contracts.list_settings import ListSettings, Selection
 from generator.encyclopedia import table
 from generator.encyclopedia.known_models import known_model
 from generator.errors import RefusedError
@@ -165,7 +165,7 @@ def test_every_page_and_file_is_made_without_an_analysis(atlas: Atlas, key: str)
 
 def test_an_entry_may_leave_out_an_analysis(tmp_path: Path) -> None:
     row = checkpoint(
-        place=str(write_folder(tmp_path, BUCKETS)), analyses=(Choice(exclude=("rank",)),)
+        place=str(write_folder(tmp_path, BUCKETS)), analyses=(Selection(exclude=("rank",)),)
     )
     [outcome] = evaluated(row)
     assert outcome.readings
@@ -174,7 +174,7 @@ def test_an_entry_may_leave_out_an_analysis(tmp_path: Path) -> None:
             "it was not made, because the list of this atlas leaves it out"
         )
         assert any(one.reason is None for one in reading.results.values())
-    use = replace(row, use=UseOptions(), analyses=(Choice(include=("heads",)),))
+    use = replace(row, use=UseOptions(), analyses=(Selection(include=("heads",)),))
     assert [task.measure for task in measures(Task(use, offline=True))] == ["heads"]
 
 
@@ -219,9 +219,9 @@ def test_a_part_of_the_table_has_the_bytes_of_a_table_of_that_part() -> None:
 
 def test_unknown_keys_are_refused_with_those_that_there_are() -> None:
     settings = ListSettings(
-        analyses=Choice(exclude=("rnk",)), pages=Choice(include=("lesson", "map"))
+        analyses=Selection(exclude=("rnk",)), pages=Selection(include=("lesson", "map"))
     )
-    row = checkpoint(slug="one", analyses=(settings.analyses, Choice(include=("headz",))))
+    row = checkpoint(slug="one", analyses=(settings.analyses, Selection(include=("headz",))))
     with pytest.raises(RefusedError) as refused:
         chosen_keys.check("list.yml", settings, [row])  # type: ignore[arg-type]
     told = str(refused.value).splitlines()

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 from generator.checkpoints import sources
 from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
-from generator.checkpoints.list_row import BESIDE, ROWS, ChoiceRow, Head, UseRow, row_model
+from generator.checkpoints.list_row import BESIDE, ROWS, ChoiceRow, ListKeys, UseRow, row_model
 from generator.checkpoints.model.table_names import NAMES, NamedTensor
 from generator.contracts import Atlas, Command, Page, PageContext, PageKind, Rule, Source, discovery
 from generator.site.data import schema as data_schema
@@ -197,7 +197,7 @@ def row_keys(known: tuple[Source, ...]) -> list[Key]:
 
 def head_keys(known: tuple[Source, ...]) -> list[Key]:
     """Every key of checkpoints.yml beside its rows."""
-    properties = Head.model_json_schema()["properties"]
+    properties = ListKeys.model_json_schema()["properties"]
     row = {source.key: source.example for source in known if not source.is_path}
     return [_key(name, schema, {}, {}, row) for name, schema in properties.items()]
 
