@@ -40,6 +40,14 @@ DEEPSEEK_V4: Settings = {
     "compress_ratios": [0, 4, 0, 4], "compress_rope_theta": 1e5, "sliding_window": 8,
     "max_position_embeddings": 1024,
 }  # fmt: skip
+PROPORTIONAL: Settings = {
+    **LLAMA, "model_type": "gemma4_text", "head_dim": 16, "global_head_dim": 16,
+    "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+    "rope_parameters": {
+        "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25,
+                           "rope_theta": 1e6},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}},
+}  # fmt: skip
 QWEN3_VL: Settings = {**LLAMA, "model_type": "qwen3_vl_text", "head_dim": 16}
 
 
@@ -96,7 +104,12 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**scaled(LLAMA, rope_type="linear", factor=8.0), "model_type": "gemma3_text",
       "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
      scaled(LLAMA, rope_type="linear", factor=8.0)),
-    ("longrope-switch", "In texts of more than 64 tokens, all angles of the decoder change",
+    # _compute_proportional_rope_parameters of transformers: a quarter of 16 / 2 pairs.
+    ("layer-schedule", "In layers 3, 2 of 8 pairs of a head turn (“proportional”, which scales no"
+     " angle here).", PROPORTIONAL,
+     {**PROPORTIONAL, "layer_types": ["full_attention"] * 4}),
+    ("longrope-switch", "In texts of more than 64 tokens, transformers turns all tokens of the"
+     " decoder by other angles",
      scaled(LONG, **LONGROPE), scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8})),
     ("pair-order", "rope_interleave says that the components of a rotation pair are adjacent",
      {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
@@ -513,8 +526,7 @@ def test_a_base_that_a_gguf_file_leaves_out(
 
 
 @pytest.mark.parametrize(("settings", "said"), [
-    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 is read neither by this atlas nor by the"
-     " config class of transformers."),
+    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 is not read by transformers."),
     # Of a family that is not known, that is all there is to say.
     ({"model_type": "nobody", "rotary_emb_scaling": 16}, ""),
     # They are no position's.
@@ -523,6 +535,31 @@ def test_a_base_that_a_gguf_file_leaves_out(
     ({"model_type": "aquila", "rope_thetas": 16}, "rope_thetas: 16 is not read by this atlas."),
     ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
      "vision_config.rope_thetas: 16 is not read by this atlas."),
+    # A number is no hint for a word.
+    ({"position_embedding_type": "rope_gptj"},
+     'position_embedding_type: "rope_gptj" is not read by transformers.'),
+    # modeling_hymba.py multiplies the base by it.
+    ({"model_type": "hymba", "rope_type": "ntk"}, 'rope_type: "ntk" is not read by this atlas. It'
+     " names a kind of scaling, which is not applied to the angles here."),
+    # vLLM's chatglm.py, bamba.py, deepseek_v2.py, qwen2.py and kimi_linear.py; mlx-lm's
+    # deepseek_v32.py; llama.cpp's conversion/granite.py.
+    ({"model_type": "chatglm", "original_rope": True}, "original_rope: true is not read by"
+     " transformers, but vLLM 0036026e reads it: it decides which components make a pair."),
+    ({"original_rope": True}, "original_rope: true is not read by transformers."),
+    ({"model_type": "bamba", "attn_rotary_emb": 8}, "attn_rotary_emb: 8 is not read by transformers,"
+     " but llama.cpp's converter 00bd27a6 and vLLM 0036026e read it: it gives how many components of"
+     " a head are rotated."),
+    ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, "indexer_rope_interleave: true"
+     " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0036026e read it: it decides which"
+     " components make a pair in the indexer."),
+    ({"model_type": "qwen2", "dual_chunk_attention_config": {"chunk_size": 16, "local_size": 8}},
+     "dual_chunk_attention_config is not read by transformers, but vLLM 0036026e reads it: it gives"
+     " the chunks in which positions of long texts are counted."),
+    # configuration_minimax_m3_vl.py takes it for index_local_blocks.
+    ({"model_type": "minimax_m3_vl_text", "sparse_attention_config": {"sparse_local_block": 1}}, ""),
+    # modeling_nemotron_h.py has no rotation.
+    ({"model_type": "nemotron_h"}, "No layer of nemotron_h is rotated in transformers, so"
+     " rope_theta: 1000000.0 does nothing."),
     # Another rule says what it says.
     ({"rope_interleave": True}, ""),
     # Its class makes the part, whatever that names, and the text model has the base.

@@ -14,7 +14,7 @@ FLAGS = "no_rope_layers"  # 1 for a layer with rotation.
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Layers without the rotation of the others, layers with windows or chunks beside others
-    without, and scaling of one of two rotations.
+    without, and scaling, or a share of each head, of one of two rotations.
     """
     rotations = {one.key: one for one in examined.encodings if isinstance(one.form, Rotation)}
     for part in dict.fromkeys(layer.part for layer in examined.layers):
@@ -39,7 +39,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             and form.is_rescaled
             and any(_is_beside(one, other) for other in examined.encodings)
         ):
-            yield "scaled_alone", {"kind": form.rope_type, "layers": list(one.layers or ())}
+            layers = {"kind": form.rope_type, "layers": list(one.layers or ())}
+            if form.is_scaled:
+                yield "scaled_alone", layers
+            else:
+                n_pairs = len(form.frequencies)
+                yield "share_alone", {**layers, "n_pairs": n_pairs, "of": form.head_dim // 2}
 
 
 def _kind_of_bare(config: ModelConfig, by_name: bool, are_most: bool) -> str:
@@ -89,7 +94,7 @@ RULE = Rule(
     key="layer-schedule",
     levels={**dict.fromkeys(("unrotated_by_name", "unrotated_by_empty", "unrotated_by_inverse",
                              "limited_by_name"), "note"),
-            **dict.fromkeys(("unrotated", "limited", "scaled_alone"), "fact")},
+            **dict.fromkeys(("unrotated", "limited", "scaled_alone", "share_alone"), "fact")},
     find=find,
     about=("layer_types", "no_rope_layers", "sliding_window", "num_hidden_layers"),
 )  # fmt: skip
