@@ -80,10 +80,10 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
-    ("magnitude", "cosine by 1.13863, and so the rotated part of the logits by 1.296",
+    ("magnitude", "cosine by 1.13863 for the “yarn” scaling, and so the rotated part of the logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
     # The ratio of the lengths is 4: sqrt(1 + ln 4 / ln 64) = 1.15470, as in transformers.
-    ("magnitude", "by 1.1547, and so the rotated part of the logits by 1.333 (from"
+    ("magnitude", "by 1.1547 for the “longrope” scaling, and so the rotated part of the logits by 1.333 (from"
      " original_max_position_embeddings and the context)",
      scaled(LONG, **LONGROPE), scaled(LONG, **LONGROPE, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
@@ -274,8 +274,50 @@ def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
         "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707, "mscale_all_dim": 0.707,
                          "original_max_position_embeddings": 4096},
     }  # fmt: skip
-    assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in rules(settings)["magnitude"]
+    text = rules(settings)["magnitude"]
+    assert text.startswith("transformers multiplies all attention logits, of rotated and unrotated")
+    assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in text
 
+
+def test_a_program_that_loses_a_scaling_loses_the_factor_of_all_logits() -> None:
+    """mlx-lm's deepseek_v3.py looks in rope_scaling alone: (0.1 · ln 64 + 1)² = 2.0047."""
+    latent = {
+        **LLAMA, "model_type": "deepseek_v3", "qk_rope_head_dim": 16, "qk_nope_head_dim": 32,
+        "v_head_dim": 16, "kv_lora_rank": 8, "max_position_embeddings": 4096,
+    }  # fmt: skip
+    block = {**YARN, "factor": 64.0, "mscale": 1.0, "mscale_all_dim": 1.0}
+    said = rules({**latent, "rope_parameters": {**block, "rope_theta": 1e6}})["readers"]
+    assert "also multiplies all attention logits by 2.005 (mscale_all_dim), and mlx-lm" in said
+    assert "logits" not in rules(scaled(latent, **block)).get("readers", "")
+
+
+@pytest.mark.parametrize(
+    ("model_type", "said"), [("phi3", "all tokens of the decoder by other angles"),
+                             ("phimoe", "by the list of factors for short texts, also beyond 64")],
+)  # fmt: skip
+def test_longrope_switches_where_the_code_of_a_family_does(model_type: str, said: str) -> None:
+    settings = scaled(
+        {**LONG, "model_type": model_type, "original_max_position_embeddings": 64},
+        **LONGROPE, short_mscale=1.0, long_mscale=1.0,
+    )  # fmt: skip
+    assert said in rules(settings)["longrope-switch"]
+    module = import_module(f"transformers.models.{model_type}.modeling_{model_type}")
+    configs = import_module(f"transformers.models.{model_type}.configuration_{model_type}")
+    prefix = {"phi3": "Phi3", "phimoe": "Phimoe"}[model_type]
+    config = getattr(configs, f"{prefix}Config")(**{**settings, "num_key_value_heads": 4})
+    rotation = getattr(module, f"{prefix}RotaryEmbedding")(config)
+    at = [rotation(torch.zeros(1), torch.arange(n)[None])[0][0, 1] for n in (64, 65)]
+    assert torch.equal(*at) == (model_type == "phimoe")
+
+
+def test_context_of_an_encoder_counts_no_rows_of_a_table_that_it_lacks() -> None:
+    """EsmConfig's length has padding_idx + 1 rows before those of positions."""
+    settings = {"model_type": "esm", "hidden_size": 64, "num_attention_heads": 4, "pad_token_id": 1,
+                "num_hidden_layers": 2, "vocab_size": 33, "max_position_embeddings": 1026,
+                "position_embedding_type": "rotary"}  # fmt: skip
+    assert rules(settings)["base-and-context"].endswith("within the context of 1,024.")
+    assert "base-and-context" not in rules({**LLAMA, "rope_theta": 100.0, "rope_type": "ntk"})
+    assert "that was as far as" in rules({**LLAMA, "rope_theta": 100.0})["base-and-context"]
 
 # Men et al. 2024 (arXiv 2405.14591), table 2: the smallest base for a context, to two digits, for
 # heads of 128 components. The rows for 16,000 and 32,000 are rounded below the bound.
@@ -472,7 +514,7 @@ def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:
 def test_a_head_without_a_part_for_rotation_has_no_factor_of_latent_attention() -> None:
     scaling = {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0}
     text = rules(scaled({**LONG, "model_type": "deepseek_v2", "qk_rope_head_dim": 0}, **scaling))
-    assert "All logits" not in text.get("magnitude", "")
+    assert "all attention logits" not in text.get("magnitude", "")
 
 
 def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
@@ -538,6 +580,9 @@ def test_a_base_that_a_gguf_file_leaves_out(
     # A number is no hint for a word.
     ({"position_embedding_type": "rope_gptj"},
      'position_embedding_type: "rope_gptj" is not read by transformers.'),
+    ({"rope_type": "default"}, ""),
+    ({"rope_type": "yarn"}, 'rope_type: "yarn" is not read by transformers. It names a kind of'
+     " scaling, which is not applied to the angles here."),
     # modeling_hymba.py multiplies the base by it.
     ({"model_type": "hymba", "rope_type": "ntk"}, 'rope_type: "ntk" is not read by this atlas. It'
      " names a kind of scaling, which is not applied to the angles here."),

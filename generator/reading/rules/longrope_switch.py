@@ -5,18 +5,23 @@ from collections.abc import Iterator
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
+# modeling_phimoe.py computes frequencies without the length of the text.
+ALWAYS_SHORT = frozenset({"phimoe"})
+
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """The length from which the second list of factors applies."""
     for one in examined.encodings:
         form = one.form
         if isinstance(form, Rotation) and form.short and form.long_factors and form.has_two_lists:
-            yield "switches", {"part": one.part, "short": form.short}
+            family = examined.files.resolved.family_of(one.part)
+            kind = "short_alone" if family in ALWAYS_SHORT else "switches"
+            yield kind, {"part": one.part, "short": form.short, "family": family}
 
 
 RULE = Rule(
     key="longrope-switch",
-    levels={"switches": "fact"},
+    levels={"switches": "fact", "short_alone": "note"},
     find=find,
     about=("original_max_position_embeddings",),
 )

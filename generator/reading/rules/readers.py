@@ -56,6 +56,7 @@ def _both(group: list[Taken], ours: Taken) -> Json:
         "ours": ours.words,
         "apart": ours.apart(group[0]),
         "settings": group[0].settings_apart(ours),
+        "logits": [one.logits for one in (group[0], ours)],
     }
 
 

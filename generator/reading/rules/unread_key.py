@@ -35,6 +35,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         has_class = files.config.keys_of_file is None and is_known(family)
         if every.count((name, value)) > 1 or (has_class and name in renamed(family)):
             continue
+        if name == KIND and value == "default":
+            continue  # As without it.
         if examined.is_open and has_class and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
         values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
