@@ -310,6 +310,12 @@ def test_longrope_switches_where_the_code_of_a_family_does(model_type: str, said
     assert torch.equal(*at) == (model_type == "phimoe")
 
 
+def test_a_copy_without_a_null_window_gets_that_of_the_class() -> None:
+    """MistralConfig has sliding_window 4096."""
+    text = rules({**LLAMA, "model_type": "mistral", "sliding_window": None})
+    assert "a copy that drops the key gets 4,096 in transformers" in text["window-without-effect"]
+
+
 def test_context_of_an_encoder_counts_no_rows_of_a_table_that_it_lacks() -> None:
     """EsmConfig's length has padding_idx + 1 rows before those of positions."""
     settings = {"model_type": "esm", "hidden_size": 64, "num_attention_heads": 4, "pad_token_id": 1,
@@ -501,6 +507,23 @@ def test_transformers_turns_halves_of_these_families(family: str) -> None:
     name = model_type_to_module_name(family)
     module = import_module(f"transformers.models.{name}.modeling_{name}")
     assert module.rotate_half(torch.arange(6.0)).tolist() == [-3.0, -4.0, -5.0, 0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(("settings", "said"), [
+    ({"model_type": "of_nobody", "architectures": ["LlamaForCausalLM"]}, "LlamaForCausalLM, is that"
+     " of llama in transformers, whose AutoModel goes by the model type and so does not load the"
+     " file: the model type has to be llama, not “of_nobody”."),
+    ({"model_type": "of_nobody", "architectures": ["XLMRobertaModel"]}, "has to be xlm-roberta,"),
+    ({"model_type": "ernie_m"}, "transformers 5 no longer has ernie_m; transformers 4.57.6 has"),
+    ({"model_type": "of_nobody", "architectures": ["NobodyModel"]}, ""),
+    # This atlas has its code.
+    ({"model_type": "aquila", "architectures": ["LlamaForCausalLM"]}, ""),
+    ({"architectures": ["LlamaForCausalLM"]}, ""),
+])  # fmt: skip
+def test_what_another_model_type_or_version_would_make_known(settings: Settings, said: str) -> None:
+    texts = [one.text for one in found(ConfigAlone({**LLAMA, **settings}, "own"))]
+    of_classes = [one for one in texts if "AutoModel" in one or "no longer has" in one]
+    assert [said in one for one in of_classes] == ([True] if said else [])
 
 
 def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:
