@@ -80,11 +80,12 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
-    ("magnitude", "cosine by 1.13863 for the “yarn” scaling, and so the rotated part of the logits by 1.296",
+    ("magnitude", "cosine by 1.13863 for the “yarn” scaling, and so the rotated part of the"
+     " logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
     # The ratio of the lengths is 4: sqrt(1 + ln 4 / ln 64) = 1.15470, as in transformers.
-    ("magnitude", "by 1.1547 for the “longrope” scaling, and so the rotated part of the logits by 1.333 (from"
-     " original_max_position_embeddings and the context)",
+    ("magnitude", "by 1.1547 for the “longrope” scaling, and so the rotated part of the logits by"
+     " 1.333 (from original_max_position_embeddings and the context)",
      scaled(LONG, **LONGROPE), scaled(LONG, **LONGROPE, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
      {**LLAMA, "model_type": "gpt_neox"},
@@ -161,11 +162,11 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
       "layer_types": ["full_attention"] * 4}),
     # Each multiplies the length by the factor of a scaling without an original length.
     ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
-     " positions, and the file says 64",
+     " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="dynamic", factor=2.0),
      scaled(LLAMA, rope_type="dynamic", factor=1.0)),
     ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
-     " positions, and the file says 64",
+     " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="linear", factor=2.0), scaled(LONG, **YARN)),
     ("factor-times-original", "The context is 4 × 64 = 256 already, and vLLM 0036026e multiplies"
      " it by the factor once more: where no length is asked for, it takes texts of 1,024",
@@ -278,52 +279,6 @@ def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
     assert text.startswith("transformers multiplies all attention logits, of rotated and unrotated")
     assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in text
 
-
-def test_a_program_that_loses_a_scaling_loses_the_factor_of_all_logits() -> None:
-    """mlx-lm's deepseek_v3.py looks in rope_scaling alone: (0.1 · ln 64 + 1)² = 2.0047."""
-    latent = {
-        **LLAMA, "model_type": "deepseek_v3", "qk_rope_head_dim": 16, "qk_nope_head_dim": 32,
-        "v_head_dim": 16, "kv_lora_rank": 8, "max_position_embeddings": 4096,
-    }  # fmt: skip
-    block = {**YARN, "factor": 64.0, "mscale": 1.0, "mscale_all_dim": 1.0}
-    said = rules({**latent, "rope_parameters": {**block, "rope_theta": 1e6}})["readers"]
-    assert "also multiplies all attention logits by 2.005 (mscale_all_dim), and mlx-lm" in said
-    assert "logits" not in rules(scaled(latent, **block)).get("readers", "")
-
-
-@pytest.mark.parametrize(
-    ("model_type", "said"), [("phi3", "all tokens of the decoder by other angles"),
-                             ("phimoe", "by the list of factors for short texts, also beyond 64")],
-)  # fmt: skip
-def test_longrope_switches_where_the_code_of_a_family_does(model_type: str, said: str) -> None:
-    settings = scaled(
-        {**LONG, "model_type": model_type, "original_max_position_embeddings": 64},
-        **LONGROPE, short_mscale=1.0, long_mscale=1.0,
-    )  # fmt: skip
-    assert said in rules(settings)["longrope-switch"]
-    module = import_module(f"transformers.models.{model_type}.modeling_{model_type}")
-    configs = import_module(f"transformers.models.{model_type}.configuration_{model_type}")
-    prefix = {"phi3": "Phi3", "phimoe": "Phimoe"}[model_type]
-    config = getattr(configs, f"{prefix}Config")(**{**settings, "num_key_value_heads": 4})
-    rotation = getattr(module, f"{prefix}RotaryEmbedding")(config)
-    at = [rotation(torch.zeros(1), torch.arange(n)[None])[0][0, 1] for n in (64, 65)]
-    assert torch.equal(*at) == (model_type == "phimoe")
-
-
-def test_a_copy_without_a_null_window_gets_that_of_the_class() -> None:
-    """MistralConfig has sliding_window 4096."""
-    text = rules({**LLAMA, "model_type": "mistral", "sliding_window": None})
-    assert "a copy that drops the key gets 4,096 in transformers" in text["window-without-effect"]
-
-
-def test_context_of_an_encoder_counts_no_rows_of_a_table_that_it_lacks() -> None:
-    """EsmConfig's length has padding_idx + 1 rows before those of positions."""
-    settings = {"model_type": "esm", "hidden_size": 64, "num_attention_heads": 4, "pad_token_id": 1,
-                "num_hidden_layers": 2, "vocab_size": 33, "max_position_embeddings": 1026,
-                "position_embedding_type": "rotary"}  # fmt: skip
-    assert rules(settings)["base-and-context"].endswith("within the context of 1,024.")
-    assert "base-and-context" not in rules({**LLAMA, "rope_theta": 100.0, "rope_type": "ntk"})
-    assert "that was as far as" in rules({**LLAMA, "rope_theta": 100.0})["base-and-context"]
 
 # Men et al. 2024 (arXiv 2405.14591), table 2: the smallest base for a context, to two digits, for
 # heads of 128 components. The rows for 16,000 and 32,000 are rounded below the bound.
@@ -509,23 +464,6 @@ def test_transformers_turns_halves_of_these_families(family: str) -> None:
     assert module.rotate_half(torch.arange(6.0)).tolist() == [-3.0, -4.0, -5.0, 0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"model_type": "of_nobody", "architectures": ["LlamaForCausalLM"]}, "LlamaForCausalLM, is that"
-     " of llama in transformers, whose AutoModel goes by the model type and so does not load the"
-     " file: the model type has to be llama, not “of_nobody”."),
-    ({"model_type": "of_nobody", "architectures": ["XLMRobertaModel"]}, "has to be xlm-roberta,"),
-    ({"model_type": "ernie_m"}, "transformers 5 no longer has ernie_m; transformers 4.57.6 has"),
-    ({"model_type": "of_nobody", "architectures": ["NobodyModel"]}, ""),
-    # This atlas has its code.
-    ({"model_type": "aquila", "architectures": ["LlamaForCausalLM"]}, ""),
-    ({"architectures": ["LlamaForCausalLM"]}, ""),
-])  # fmt: skip
-def test_what_another_model_type_or_version_would_make_known(settings: Settings, said: str) -> None:
-    texts = [one.text for one in found(ConfigAlone({**LLAMA, **settings}, "own"))]
-    of_classes = [one for one in texts if "AutoModel" in one or "no longer has" in one]
-    assert [said in one for one in of_classes] == ([True] if said else [])
-
-
 def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:
     """The config class has one, which is not of the file."""
     without = {name: value for name, value in LLAMA.items() if name != "max_position_embeddings"}
@@ -588,59 +526,6 @@ def test_a_base_that_a_gguf_file_leaves_out(
     of_base = [one for one in found(files) if one.rule == "missing-base"]
     assert [one.level for one in of_base] == ([level] if level else [])
     assert all(one.text.endswith(said) for one in of_base)
-
-
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 is not read by transformers."),
-    # Of a family that is not known, that is all there is to say.
-    ({"model_type": "nobody", "rotary_emb_scaling": 16}, ""),
-    # They are no position's.
-    ({"prefill_chunk_size": 16, "num_nextn_predict_layers": 1, "max_window_layers": 3}, ""),
-    # Read as Llama, and of no class of transformers.
-    ({"model_type": "aquila", "rope_thetas": 16}, "rope_thetas: 16 is not read by this atlas."),
-    ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
-     "vision_config.rope_thetas: 16 is not read by this atlas."),
-    # A number is no hint for a word.
-    ({"position_embedding_type": "rope_gptj"},
-     'position_embedding_type: "rope_gptj" is not read by transformers.'),
-    ({"rope_type": "default"}, ""),
-    ({"rope_type": "yarn"}, 'rope_type: "yarn" is not read by transformers. It names a kind of'
-     " scaling, which is not applied to the angles here."),
-    # modeling_hymba.py multiplies the base by it.
-    ({"model_type": "hymba", "rope_type": "ntk"}, 'rope_type: "ntk" is not read by this atlas. It'
-     " names a kind of scaling, which is not applied to the angles here."),
-    # vLLM's chatglm.py, bamba.py, deepseek_v2.py, qwen2.py and kimi_linear.py; mlx-lm's
-    # deepseek_v32.py; llama.cpp's conversion/granite.py.
-    ({"model_type": "chatglm", "original_rope": True}, "original_rope: true is not read by"
-     " transformers, but vLLM 0036026e reads it: it decides which components make a pair."),
-    ({"original_rope": True}, "original_rope: true is not read by transformers."),
-    ({"model_type": "bamba", "attn_rotary_emb": 8}, "attn_rotary_emb: 8 is not read by transformers,"
-     " but llama.cpp's converter 00bd27a6 and vLLM 0036026e read it: it gives how many components of"
-     " a head are rotated."),
-    ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, "indexer_rope_interleave: true"
-     " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0036026e read it: it decides which"
-     " components make a pair in the indexer."),
-    ({"model_type": "qwen2", "dual_chunk_attention_config": {"chunk_size": 16, "local_size": 8}},
-     "dual_chunk_attention_config is not read by transformers, but vLLM 0036026e reads it: it gives"
-     " the chunks in which positions of long texts are counted."),
-    # configuration_minimax_m3_vl.py takes it for index_local_blocks.
-    ({"model_type": "minimax_m3_vl_text", "sparse_attention_config": {"sparse_local_block": 1}}, ""),
-    # modeling_nemotron_h.py has no rotation.
-    ({"model_type": "nemotron_h"}, "No layer of nemotron_h is rotated in transformers, so"
-     " rope_theta: 1000000.0 does nothing."),
-    # Another rule says what it says.
-    ({"rope_interleave": True}, ""),
-    # Its class makes the part, whatever that names, and the text model has the base.
-    ({"model_type": "qwen2_5_vl", "text_config": {**LLAMA, "model_type": "qwen2_5_vl_text"},
-      "vision_config": {"model_type": "qwen2_5_vl", "window_size": 112}}, ""),
-])  # fmt: skip
-def test_a_key_that_is_not_read(settings: Settings, said: str) -> None:
-    given = found(ConfigAlone({**LLAMA, **settings}, "own"))
-    assert [one.text for one in given if one.rule == "unread-key"] == ([said] if said else [])
-    is_of_pairs = any("rope_interleave says" in one.text for one in given)
-    assert is_of_pairs == ("rope_interleave" in settings)
-    is_unknown = settings.get("model_type") == "nobody"
-    assert not is_unknown or [one.rule for one in given] == ["not-understood"]
 
 
 def test_every_rule_has_its_words_and_a_case() -> None:

@@ -1,14 +1,16 @@
 """Layers of one stack that encode position differently."""
 
+import re
 from collections.abc import Iterator
 
-from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Origin, Rule
+from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Rule
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
 from generator.encodings import Form, Rotation
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
 WIDTHS = frozenset({"sliding_window", "local_attention", "window_size", "attention_chunk_size"})
+OF_ROTATION = re.compile(r"rope|nope|rotary|position")
 FLAGS = "no_rope_layers"  # 1 for a layer with rotation.
 
 
@@ -27,10 +29,11 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if rotated and bare and not examined.is_open:
             acting = [rotations[key] for key in rotated[0].encodings or () if key in rotations]
             origins = [one.origins["layers"] for one in acting if "layers" in one.origins]
-            has_key = not origins or any(map(_says_which, origins))
-            source = "" if has_key else examined.files.config.source
+            says = [key for one in origins for key in one.keys if OF_ROTATION.search(key)]
+            source = "" if says or not origins else examined.files.config.source
             kind = _kind_of_bare(examined.files.config, bool(source), len(bare) > len(rotated))
-            yield kind, {**sized, "layers": bare, "source": source}
+            paths = says or ["model_type"]
+            yield kind, {**sized, "layers": bare, "source": source, "paths": paths}
         yield from _limited(own, sized, _unsaid(examined))
     for one in examined.encodings:
         form = one.form
@@ -74,11 +77,6 @@ def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:
     )
 
 
-def _says_which(origin: Origin) -> bool:
-    """Whether a key says more of layers than their number."""
-    return any(key.split(".")[-1] not in NUMBERS for key in origin.keys)
-
-
 def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, Json]]:
     limited = [layer for layer in own if not LIMITED.isdisjoint(layer.mixers)]
     if limited and len(limited) < len(own):
@@ -96,5 +94,5 @@ RULE = Rule(
                              "limited_by_name"), "note"),
             **dict.fromkeys(("unrotated", "limited", "scaled_alone", "share_alone"), "fact")},
     find=find,
-    about=("layer_types", "no_rope_layers", "sliding_window", "num_hidden_layers"),
+    about=("layer_types", "sliding_window", "local_attention", "num_hidden_layers"),
 )  # fmt: skip

@@ -42,17 +42,25 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
         if elsewhere := _elsewhere(files.config, path):
             yield "read_elsewhere", {**values, **elsewhere}
-            continue
-        if has_class and not around and _is_unrotated(examined, name):
+        elif has_class and not around and _is_unrotated(examined, name):
             yield "unrotated", {**values, "family": family}
-            continue
-        is_in_rope = any(map(keys.OF_ROPE.search, around))
-        others = keys.IN_ROPE if is_in_rope else _of_its_type(of_class, value)
-        nearest = difflib.get_close_matches(name, sorted({*others} - {name}), 1, ALIKE)
-        kind = "unread_in_rope" if is_in_rope and has_class else "unread"
-        shown = nearest[0] if nearest and has_class else ""
-        kind = "unread_kind" if name == KIND and not is_in_rope else kind
-        yield kind, {**values, "nearest": shown, "has_class": has_class}
+        else:
+            kind, nearest = _as_unread(around, name, value, of_class if has_class else None)
+            yield kind, {**values, "nearest": nearest, "has_class": has_class}
+
+
+def _as_unread(
+    around: Sequence[str], name: str, value: object, of_class: Mapping[str, Any] | None
+) -> tuple[str, str]:
+    """A kind of sentence, and the nearest known key. of_class: None without a class"""
+    is_in_rope = any(map(keys.OF_ROPE.search, around))
+    if name == KIND and not is_in_rope:
+        return "unread_kind", ""
+    if of_class is None:
+        return "unread", ""
+    others = keys.IN_ROPE if is_in_rope else _of_its_type(of_class, value)
+    nearest = difflib.get_close_matches(name, sorted({*others} - {name}), 1, ALIKE)
+    return "unread_in_rope" if is_in_rope else "unread", next(iter(nearest), "")
 
 
 def _family(config: ModelConfig, around: Sequence[str]) -> str:
