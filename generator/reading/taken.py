@@ -26,6 +26,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
 ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
+OLDER = "transformers4"
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def test_a_finding_marks_the_key_that_it_is_about() -> None:
         (scaled(LLAMA, rope_type="linear", factor=2.0), "Limits differ", "max_position_embeddings"),
         # modeling_exaone4.py rotates in layers with windows alone.
         ({**LLAMA, "model_type": "exaone4", "sliding_window": 8, "sliding_window_pattern": 4},
-         "No key of config.json says that they have none", "model_type"),
+         "No key that transformers reads in config.json says that they have none", "model_type"),
         ({**LLAMA, "model_type": "smollm3", "no_rope_layers": [1, 1, 1, 0]}, "have no rotation: 3.",
          "no_rope_layers"),
     ):  # fmt: skip

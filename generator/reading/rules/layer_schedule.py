@@ -32,7 +32,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             says = [key for one in origins for key in one.keys if OF_ROTATION.search(key)]
             source = "" if says or not origins else examined.files.config.source
             kind = _kind_of_bare(examined.files.config, bool(source), len(bare) > len(rotated))
-            paths = says or ["model_type"]
+            paths = says or [FLAGS if kind == "unrotated_by_empty" else "model_type"]
             yield kind, {**sized, "layers": bare, "source": source, "paths": paths}
         yield from _limited(own, sized, _unsaid(examined))
     for one in examined.encodings:

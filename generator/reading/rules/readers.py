@@ -43,8 +43,8 @@ def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tup
     for one in asked:
         if one.windows_that_limit != ours.windows_that_limit:
             sizes = {"theirs": one.windows_that_limit, "ours": ours.windows_that_limit}
-            sizes["paths"] = [WINDOW]
-            yield "windows", {"readers": [one.name], "n_layers": len(ours.windows), **sizes}
+            about = {"readers": [one.name], "paths": [WINDOW]}
+            yield "windows", {**about, "n_layers": len(ours.windows), **sizes}
     served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
     limits = [one for one in served if one.limit != ours.limit]
     if limits and ours.limit:
