@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
@@ -431,6 +432,15 @@ def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
         files = folder(tmp_path / str(index), LLAMA, tensors)
         assert not [one for one in found(files) if one.rule == "pair-order"]
         assert pair_order(files, look_closely(files).all) == ("halves", False)
+
+
+def test_weights_of_a_type_that_is_not_read_tell_no_order(tmp_path: Path) -> None:
+    stored = {name: one.to(torch.float8_e4m3fn) for name, one in projections("halves").items()}
+    files = folder(tmp_path, LLAMA)
+    save_file(stored, tmp_path / "model.safetensors")
+    texts = [one.text for one in found(files) if one.rule == "pair-order"]
+    said = "stored as F8_E4M3, which this atlas does not read: the order of pairs is not checked."
+    assert texts == [f"Queries and keys are {said}"]
 
 
 def test_an_order_that_nothing_tells_is_unknown_where_there_are_weights(tmp_path: Path) -> None:
