@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.families import ALWAYS_SHORT
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
-
-# modeling_phimoe.py computes frequencies without the length of the text.
-ALWAYS_SHORT = frozenset({"phimoe"})
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
