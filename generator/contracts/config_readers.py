@@ -1,7 +1,7 @@
 """Programs that read config.json: what each takes from it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from generator.contracts.model_config import Json
 
@@ -20,6 +20,8 @@ class ConfigReader:
     has_windows: returns whether its layers have the windows of a config.json; None: always
     pair_order: returns which components of a head it turns together where its own key of a
         config.json says so, "" where that does not; None for a program without such a key
+    keys: keys of position that transformers 5 does not read, each with the model types whose code
+        in this program does
     """
 
     key: str
@@ -32,3 +34,4 @@ class ConfigReader:
     limit: Callable[[Json, Sequence[Json]], int] | None = None
     has_windows: Callable[[Json], bool] | None = None
     pair_order: Callable[[Json], str] | None = None
+    keys: Mapping[str, Collection[str]] = field(default_factory=dict)

@@ -170,6 +170,12 @@ class Rotation(Form):
         return self.rope_type != "default"
 
     @property
+    def is_scaled(self) -> bool:
+        """Whether its rule does more than to take a share of the pairs of a head."""
+        is_share = self.rope_type == OF_WHOLE_HEAD and self.scaling.get("factor") in (None, 1)
+        return self.is_rescaled and not is_share
+
+    @property
     def has_fixed_alpha(self) -> bool:
         """Whether the base is multiplied by a power of a fixed ``alpha``, which HunYuan calls
         dynamic, too.

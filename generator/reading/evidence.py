@@ -382,10 +382,10 @@ def _names_a_scheme(path: keys.Path, value: object, found: Effects) -> bool:
 
 def _takes(known: Json, name: str) -> bool:
     """Whether a config class with these defaults takes a setting, itself or for its text model; of
-    a rotation also under the names of older configs.
+    a rotation also under the names of older configs, but its kind in a section alone.
     """
     of_text: Json = next((known[key] for key in TEXT if isinstance(known.get(key), Mapping)), {})
-    is_of_rope = name in keys.IN_ROPE and bool(
+    is_of_rope = name in keys.IN_ROPE.difference(KINDS) and bool(
         known.get("rope_parameters") or {*ROPE} & known.keys()
     )
     return name in known or name in of_text or is_of_rope

@@ -17,6 +17,7 @@ from generator.checkpoints.model.resolved import is_ungated
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
 from generator.contracts.model_config import TEXT
 from generator.encodings import Rotation
+from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
 from generator.reading import programs
 from generator.reading.find import find
@@ -25,6 +26,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
 ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
+OLDER = "transformers4"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Taken:
 
     rotations: of words, by their part, and what defines each; windows: of each layer, in positions
         with the query, None without one; limit: of its positions
-    pair_order: which components of a head it turns together, "" where that is not known
+    pair_order: which components of a head it turns together, "" where that is not known; logits:
+        by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
     """
 
@@ -43,6 +46,7 @@ class Taken:
     windows: tuple[int | None, ...] = ()
     limit: int | None = None
     pair_order: str = ""
+    logits: float = 1.0
     refused: str = ""
     is_known: bool = True
 
@@ -168,7 +172,9 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
     limit = files.config.size("n_positions")
-    return Taken(reader, forms, parameters, tuple(windows), limit)
+    magnitudes = [yarn_magnitude(form.scaling) for form in forms.values()]
+    logits = max(filter(None, magnitudes), default=1.0) if files.config.is_latent else 1.0
+    return Taken(reader, forms, parameters, tuple(windows), limit, logits=logits)
 
 
 def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: Json) -> Taken:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
@@ -39,6 +40,14 @@ DEEPSEEK_V4: Settings = {
     **LLAMA, "model_type": "deepseek_v4", "head_dim": 16, "qk_rope_head_dim": 8,
     "compress_ratios": [0, 4, 0, 4], "compress_rope_theta": 1e5, "sliding_window": 8,
     "max_position_embeddings": 1024,
+}  # fmt: skip
+PROPORTIONAL: Settings = {
+    **LLAMA, "model_type": "gemma4_text", "head_dim": 16, "global_head_dim": 16,
+    "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+    "rope_parameters": {
+        "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25,
+                           "rope_theta": 1e6},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}},
 }  # fmt: skip
 QWEN3_VL: Settings = {**LLAMA, "model_type": "qwen3_vl_text", "head_dim": 16}
 
@@ -72,11 +81,12 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # 0.1 · ln 4 + 1 = 1.138629, and its square is 1.296477 (arXiv 2309.00071, equation 22).
-    ("magnitude", "cosine by 1.13863, and so the rotated part of the logits by 1.296",
+    ("magnitude", "cosine by 1.13863 for the “yarn” scaling, and so the rotated part of the"
+     " logits by 1.296",
      scaled(LONG, **YARN), scaled(LONG, **YARN, attention_factor=1.0)),
     # The ratio of the lengths is 4: sqrt(1 + ln 4 / ln 64) = 1.15470, as in transformers.
-    ("magnitude", "by 1.1547, and so the rotated part of the logits by 1.333 (from"
-     " original_max_position_embeddings and the context)",
+    ("magnitude", "by 1.1547 for the “longrope” scaling, and so the rotated part of the logits by"
+     " 1.333 (from original_max_position_embeddings and the context)",
      scaled(LONG, **LONGROPE), scaled(LONG, **LONGROPE, attention_factor=1.0)),
     ("share", "4 of 16 components of each head",
      {**LLAMA, "model_type": "gpt_neox"},
@@ -96,7 +106,12 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**scaled(LLAMA, rope_type="linear", factor=8.0), "model_type": "gemma3_text",
       "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
      scaled(LLAMA, rope_type="linear", factor=8.0)),
-    ("longrope-switch", "In texts of more than 64 tokens, all angles of the decoder change",
+    # _compute_proportional_rope_parameters of transformers: a quarter of 16 / 2 pairs.
+    ("layer-schedule", "In layers 3, 2 of 8 pairs of a head turn (“proportional”, which scales no"
+     " angle here).", PROPORTIONAL,
+     {**PROPORTIONAL, "layer_types": ["full_attention"] * 4}),
+    ("longrope-switch", "In texts of more than 64 tokens, transformers turns all tokens of the"
+     " decoder by other angles",
      scaled(LONG, **LONGROPE), scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8})),
     ("pair-order", "rope_interleave says that the components of a rotation pair are adjacent",
      {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
@@ -148,11 +163,11 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
       "layer_types": ["full_attention"] * 4}),
     # Each multiplies the length by the factor of a scaling without an original length.
     ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
-     " positions, and the file says 64",
+     " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="dynamic", factor=2.0),
      scaled(LLAMA, rope_type="dynamic", factor=1.0)),
     ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
-     " positions, and the file says 64",
+     " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="linear", factor=2.0), scaled(LONG, **YARN)),
     ("factor-times-original", "The context is 4 × 64 = 256 already, and vLLM 0036026e multiplies"
      " it by the factor once more: where no length is asked for, it takes texts of 1,024",
@@ -261,7 +276,9 @@ def test_the_factor_of_latent_attention_is_that_of_deepseek() -> None:
         "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707, "mscale_all_dim": 0.707,
                          "original_max_position_embeddings": 4096},
     }  # fmt: skip
-    assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in rules(settings)["magnitude"]
+    text = rules(settings)["magnitude"]
+    assert text.startswith("transformers multiplies all attention logits, of rotated and unrotated")
+    assert "1.59 = (0.1 · 0.707 · ln 40 + 1)²" in text
 
 
 # Men et al. 2024 (arXiv 2405.14591), table 2: the smallest base for a context, to two digits, for
@@ -417,6 +434,15 @@ def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
         assert pair_order(files, look_closely(files).all) == ("halves", False)
 
 
+def test_weights_of_a_type_that_is_not_read_tell_no_order(tmp_path: Path) -> None:
+    stored = {name: one.to(torch.float8_e4m3fn) for name, one in projections("halves").items()}
+    files = folder(tmp_path, LLAMA)
+    save_file(stored, tmp_path / "model.safetensors")
+    texts = [one.text for one in found(files) if one.rule == "pair-order"]
+    said = "stored as F8_E4M3, which this atlas does not read: the order of pairs is not checked."
+    assert texts == [f"Queries and keys are {said}"]
+
+
 def test_an_order_that_nothing_tells_is_unknown_where_there_are_weights(tmp_path: Path) -> None:
     settings = {**LLAMA, "model_type": "cohere"}  # Its code turns neighbours in its own way.
     files = folder(tmp_path, settings, projections("halves", noise=1e3))
@@ -459,7 +485,7 @@ def test_of_a_file_without_a_context_nothing_is_said_of_it() -> None:
 def test_a_head_without_a_part_for_rotation_has_no_factor_of_latent_attention() -> None:
     scaling = {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0}
     text = rules(scaled({**LONG, "model_type": "deepseek_v2", "qk_rope_head_dim": 0}, **scaling))
-    assert "All logits" not in text.get("magnitude", "")
+    assert "all attention logits" not in text.get("magnitude", "")
 
 
 def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
@@ -510,32 +536,6 @@ def test_a_base_that_a_gguf_file_leaves_out(
     of_base = [one for one in found(files) if one.rule == "missing-base"]
     assert [one.level for one in of_base] == ([level] if level else [])
     assert all(one.text.endswith(said) for one in of_base)
-
-
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"rotary_emb_scaling": 16}, "rotary_emb_scaling: 16 is read neither by this atlas nor by the"
-     " config class of transformers."),
-    # Of a family that is not known, that is all there is to say.
-    ({"model_type": "nobody", "rotary_emb_scaling": 16}, ""),
-    # They are no position's.
-    ({"prefill_chunk_size": 16, "num_nextn_predict_layers": 1, "max_window_layers": 3}, ""),
-    # Read as Llama, and of no class of transformers.
-    ({"model_type": "aquila", "rope_thetas": 16}, "rope_thetas: 16 is not read by this atlas."),
-    ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
-     "vision_config.rope_thetas: 16 is not read by this atlas."),
-    # Another rule says what it says.
-    ({"rope_interleave": True}, ""),
-    # Its class makes the part, whatever that names, and the text model has the base.
-    ({"model_type": "qwen2_5_vl", "text_config": {**LLAMA, "model_type": "qwen2_5_vl_text"},
-      "vision_config": {"model_type": "qwen2_5_vl", "window_size": 112}}, ""),
-])  # fmt: skip
-def test_a_key_that_is_not_read(settings: Settings, said: str) -> None:
-    given = found(ConfigAlone({**LLAMA, **settings}, "own"))
-    assert [one.text for one in given if one.rule == "unread-key"] == ([said] if said else [])
-    is_of_pairs = any("rope_interleave says" in one.text for one in given)
-    assert is_of_pairs == ("rope_interleave" in settings)
-    is_unknown = settings.get("model_type") == "nobody"
-    assert not is_unknown or [one.rule for one in given] == ["not-understood"]
 
 
 def test_every_rule_has_its_words_and_a_case() -> None:

@@ -113,6 +113,15 @@ def _package(module: str) -> str:
     return module.rpartition(".")[0]
 
 
+def own_type(class_name: str) -> str:
+    """The model type whose code in transformers has a class of this name; "" without one."""
+    types = sorted(_types(class_name))
+    *_, package = _package(_modules().get(class_name, "")).split(".")
+    return next(
+        (one for one in types if one.replace("-", "_") == package), types[0] if types else ""
+    )
+
+
 def _stem(name: str) -> str:
     return OF_TASK.sub("", name).lower()
 

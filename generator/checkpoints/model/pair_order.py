@@ -77,7 +77,7 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
 
 
 def types_not_read(files: Files) -> tuple[str, ...]:
-    """The types of these projections that cannot be read as numbers, such as F8_E4M3."""
+    """The types of these projections that are not read as numbers, such as F8_E4M3."""
     found = dict[str, None]()
     for pair in projections(files).items():
         for name in pair:

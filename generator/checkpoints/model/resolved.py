@@ -41,6 +41,8 @@ IRRELEVANT = frozenset(
 # Names of the base in code that is not in transformers: GPT-NeoX and nomic-ai's contrastors
 # (rotary_emb_base), InternLM and phi (rotary_embedding_base), TensorRT-LLM (rotary_base), Apple's
 # OpenELM (rope_freq_constant).
+# Pairs of names in its source, of which one is that of a setting.
+RENAMED = re.compile(r'"(\w+)": "(\w+)"')
 ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
 FLOAT, FLOATS = "__float__", ("Infinity", "-Infinity", "NaN")
@@ -289,6 +291,15 @@ def arguments(model_type: str) -> frozenset[str]:
     if not is_known(model_type):
         return frozenset()
     return frozenset(ARGUMENT.findall(inspect.getsource(config_classes()[model_type])))
+
+
+@cache
+def renamed(model_type: str) -> frozenset[str]:
+    """Names that the config class of a family takes for others, as ``arguments``."""
+    if not is_known(model_type):
+        return frozenset()
+    pairs = RENAMED.findall(inspect.getsource(config_classes()[model_type]))
+    return frozenset(name for pair in pairs for name in pair)
 
 
 @cache

@@ -61,4 +61,5 @@ READER = ConfigReader(
     source="conversion/base.py, load_hparams and set_gguf_parameters; conversion/llama.py",
     is_run=False,
     takes=takes,
+    keys={"attn_rotary_emb": ("bamba",)},
 )

@@ -137,4 +137,5 @@ READER = ConfigReader(
     takes=takes,
     has_windows=has_windows,
     pair_order=pair_order,
+    keys={"indexer_rope_interleave": ("deepseek_v32", "glm_moe_dsa")},
 )

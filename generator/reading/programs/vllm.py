@@ -83,4 +83,11 @@ READER = ConfigReader(
     is_run=False,
     takes=takes,
     limit=limit,
+    keys={
+        "original_rope": ("chatglm",),
+        "indexer_rope_interleave": ("deepseek_v32", "glm_moe_dsa"),
+        "attn_rotary_emb": ("bamba",),
+        "dual_chunk_attention_config": ("qwen2", "qwen2_moe", "qwen3", "qwen3_moe"),
+        "mla_use_nope": ("kimi_linear",),
+    },
 )

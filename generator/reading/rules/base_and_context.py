@@ -4,20 +4,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from generator.checkpoints.model.families import AFTER_PADDING
 from generator.contracts import Examined, Json, Rule
-from generator.encodings import Rotation
+from generator.encodings import PositionTable, Rotation
 
 AT_ONCE = 2**14  # distances
 MOST = 2**21
+KINDS = ("rope_type", "type")
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Rotations without scaling, in layers without windows, whose sum of cosines is negative at a
-    distance within the context.
+    distance within the context; none where a kind of scaling is not read. retrieves: whether the
+    part is of a kind that was tried for it
 
     Source: Men et al. 2024 (arXiv 2405.14591), section 4: a model cannot retrieve beyond it
     """
-    context = examined.context or 0
+    if any(path.split(".")[-1] in KINDS for path, _ in examined.unread):
+        return
+    context = _context(examined)
     for one in examined.encodings:
         form = one.form
         if (
@@ -32,8 +37,20 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
                 yield (
                     "negative_within",
                     {"part": one.part, "base": form.base, "distance": distance,
-                     "context": context},
+                     "context": context, "retrieves": one.part.startswith("decoder")},
                 )  # fmt: skip
+
+
+def _context(examined: Examined) -> int:
+    """Positions that a text may have, without the rows that the length of such a family counts
+    before those of a table, where it has none; 0 where they are not known.
+    """
+    context, config = examined.context or 0, examined.files.config.text_model
+    has_table = any(isinstance(one.form, PositionTable) for one in examined.encodings)
+    if has_table or config.family not in AFTER_PADDING:
+        return context
+    padding = config.integer("pad_token_id")
+    return max(context - (1 if padding is None else padding) - 1, 0)
 
 
 def first_negative(form: Rotation, n_positions: int) -> int | None:

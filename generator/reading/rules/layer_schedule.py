@@ -1,20 +1,22 @@
 """Layers of one stack that encode position differently."""
 
+import re
 from collections.abc import Iterator
 
-from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Origin, Rule
+from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Rule
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
 from generator.encodings import Form, Rotation
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
 WIDTHS = frozenset({"sliding_window", "local_attention", "window_size", "attention_chunk_size"})
+OF_ROTATION = re.compile(r"rope|nope|rotary|position")
 FLAGS = "no_rope_layers"  # 1 for a layer with rotation.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Layers without the rotation of the others, layers with windows or chunks beside others
-    without, and scaling of one of two rotations.
+    without, and scaling, or a share of each head, of one of two rotations.
     """
     rotations = {one.key: one for one in examined.encodings if isinstance(one.form, Rotation)}
     for part in dict.fromkeys(layer.part for layer in examined.layers):
@@ -27,10 +29,11 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if rotated and bare and not examined.is_open:
             acting = [rotations[key] for key in rotated[0].encodings or () if key in rotations]
             origins = [one.origins["layers"] for one in acting if "layers" in one.origins]
-            has_key = not origins or any(map(_says_which, origins))
-            source = "" if has_key else examined.files.config.source
+            says = [key for one in origins for key in one.keys if OF_ROTATION.search(key)]
+            source = "" if says or not origins else examined.files.config.source
             kind = _kind_of_bare(examined.files.config, bool(source), len(bare) > len(rotated))
-            yield kind, {**sized, "layers": bare, "source": source}
+            paths = says or [FLAGS if kind == "unrotated_by_empty" else "model_type"]
+            yield kind, {**sized, "layers": bare, "source": source, "paths": paths}
         yield from _limited(own, sized, _unsaid(examined))
     for one in examined.encodings:
         form = one.form
@@ -39,7 +42,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             and form.is_rescaled
             and any(_is_beside(one, other) for other in examined.encodings)
         ):
-            yield "scaled_alone", {"kind": form.rope_type, "layers": list(one.layers or ())}
+            layers = {"kind": form.rope_type, "layers": list(one.layers or ())}
+            if form.is_scaled:
+                yield "scaled_alone", layers
+            else:
+                n_pairs = len(form.frequencies)
+                yield "share_alone", {**layers, "n_pairs": n_pairs, "of": form.head_dim // 2}
 
 
 def _kind_of_bare(config: ModelConfig, by_name: bool, are_most: bool) -> str:
@@ -69,11 +77,6 @@ def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:
     )
 
 
-def _says_which(origin: Origin) -> bool:
-    """Whether a key says more of layers than their number."""
-    return any(key.split(".")[-1] not in NUMBERS for key in origin.keys)
-
-
 def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, Json]]:
     limited = [layer for layer in own if not LIMITED.isdisjoint(layer.mixers)]
     if limited and len(limited) < len(own):
@@ -89,7 +92,7 @@ RULE = Rule(
     key="layer-schedule",
     levels={**dict.fromkeys(("unrotated_by_name", "unrotated_by_empty", "unrotated_by_inverse",
                              "limited_by_name"), "note"),
-            **dict.fromkeys(("unrotated", "limited", "scaled_alone"), "fact")},
+            **dict.fromkeys(("unrotated", "limited", "scaled_alone", "share_alone"), "fact")},
     find=find,
-    about=("layer_types", "no_rope_layers", "sliding_window", "num_hidden_layers"),
+    about=("layer_types", "sliding_window", "local_attention", "num_hidden_layers"),
 )  # fmt: skip

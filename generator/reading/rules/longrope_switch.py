@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.families import ALWAYS_SHORT
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import Rotation
 
@@ -11,12 +12,14 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     for one in examined.encodings:
         form = one.form
         if isinstance(form, Rotation) and form.short and form.long_factors and form.has_two_lists:
-            yield "switches", {"part": one.part, "short": form.short}
+            family = examined.files.resolved.family_of(one.part)
+            kind = "short_alone" if family in ALWAYS_SHORT else "switches"
+            yield kind, {"part": one.part, "short": form.short, "family": family}
 
 
 RULE = Rule(
     key="longrope-switch",
-    levels={"switches": "fact"},
+    levels={"switches": "fact", "short_alone": "note"},
     find=find,
     about=("original_max_position_embeddings",),
 )

@@ -2,17 +2,33 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.halves import class_name, own_type
+from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Examined, Json, Rule
+from generator.reading.reader_defaults import reader_defaults
+from generator.reading.taken import OLDER, all_readers
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Each question."""
+    """Each question; of a family that transformers lacks, also whether an older version has it, and
+    the model type of the class that the file names.
+    """
+    config = examined.files.config
+    family, named = config.family, class_name(config)
     yield from (("open", {"question": question}) for question in examined.questions)
+    if config.keys_of_file is not None or is_known(family):
+        return
+    if family in reader_defaults(OLDER):
+        [version] = [one.version for one in all_readers() if one.key == OLDER]
+        yield "retired", {"family": family, "version": version}
+    is_open = not any(stack.has_code for stack in examined.files.resolved.stacks)
+    if is_open and named and (other := own_type(named)):
+        yield "of_class", {"family": family, "named": named, "other": other}
 
 
 RULE = Rule(
     key="not-understood",
-    levels={"open": "note"},
+    levels=dict.fromkeys(("open", "retired", "of_class"), "note"),
     find=find,
     about=("model_type", "architectures"),
 )

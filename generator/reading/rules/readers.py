@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from generator.checkpoints.model.keys import dotted
+from generator.checkpoints.model.resolved import WINDOW
 from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import ROPE
 from generator.reading.taken import OURS, Taken, agreed, by_rotation, is_read, ours_of, taken
@@ -28,11 +30,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         mend = agreed(config.settings, config.where) if others else {}
         for group in others:
             yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
-        yield from _of_layers([one for one in asked if one.is_known and not one.refused], ours)
+        known = [one for one in asked if one.is_known and not one.refused]
+        yield from _of_layers(known, ours, dotted(config.path_of("n_positions")))
 
 
-def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]]:
-    """Other pairs, windows or limits than those of transformers 5."""
+def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tuple[str, Json]]:
+    """Other pairs, windows or limits than those of transformers 5. length: the key with its"""
     pairs = [one for one in asked if {one.pair_order, ours.pair_order} == {"adjacent", "halves"}]
     if pairs:
         orders = {"theirs": pairs[0].pair_order, "ours": ours.pair_order}
@@ -40,13 +43,14 @@ def _of_layers(asked: Sequence[Taken], ours: Taken) -> Iterator[tuple[str, Json]
     for one in asked:
         if one.windows_that_limit != ours.windows_that_limit:
             sizes = {"theirs": one.windows_that_limit, "ours": ours.windows_that_limit}
-            yield "windows", {"readers": [one.name], "n_layers": len(ours.windows), **sizes}
+            about = {"readers": [one.name], "paths": [WINDOW]}
+            yield "windows", {**about, "n_layers": len(ours.windows), **sizes}
     served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
     limits = [one for one in served if one.limit != ours.limit]
     if limits and ours.limit:
         by_program = [{"reader": one.name, "limit": one.limit} for one in limits]
-        readers = {"readers": [one.name for one in limits]}
-        yield "limits", {**readers, "served": by_program, "ours": ours.limit}
+        readers, paths = {"readers": [one.name for one in limits]}, [length] if length else []
+        yield "limits", {**readers, "served": by_program, "ours": ours.limit, "paths": paths}
 
 
 def _both(group: list[Taken], ours: Taken) -> Json:
@@ -56,6 +60,7 @@ def _both(group: list[Taken], ours: Taken) -> Json:
         "ours": ours.words,
         "apart": ours.apart(group[0]),
         "settings": group[0].settings_apart(ours),
+        "logits": [one.logits for one in (group[0], ours)],
     }
 
 
