@@ -136,7 +136,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     row = {
         "slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main",
         "paper": None, "licence": None, "status": "ok", "reason": None, "stale": None,
-        "described_by": None, "of": None,
+        "described_by": None, "of": None, "settings": {},
     }  # fmt: skip
     head = {
         "schema": 3, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"},
