@@ -13,7 +13,7 @@ from generator.contracts import Atlas, EncodingRecord, Label, Outcome, Subject
 from generator.contracts.model_config import UNKNOWN
 from generator.pipeline.evaluate import all_analyses, reading_of
 from generator.reading import lint
-from generator.reading.evidence import look_closely
+from generator.reading.evidence import look_closely, settings_of
 from generator.reading.find import all_schemes, look, scheme_of
 from generator.reading.plan import Task, opened
 from generator.reading.questions import unresolved
@@ -54,6 +54,7 @@ def inspect(task: Task) -> Inspected:
         revision=files.revision,
         unmeasured=tuple(encoding.record for encoding in found.unmeasured),
         layers=layer_map(files, found.all, is_complete=found.is_complete),
+        settings=settings_of(files.config),
         unresolved=unresolved(files, found),
         lint=lint.findings(files, found),
         limits=limits(files, found.all),
