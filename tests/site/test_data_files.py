@@ -133,7 +133,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "dtype": "F32",
     }
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
-    row = {
+    row: dict[str, Any] = {
         "slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main",
         "paper": None, "licence": None, "status": "ok", "reason": None, "stale": None,
         "described_by": None, "of": None, "settings": {},
