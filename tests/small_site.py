@@ -25,6 +25,7 @@ from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.site import pages, render, write
 from generator.site.html import mkdocs_build
+from generator.site.kinds import every_kind
 from generator.site.materials import OURS, Materials
 from tests.built import ROOT, once
 from tests.encyclopedia.guests import guests
@@ -60,10 +61,15 @@ def every_page(atlas: Atlas) -> list[Page]:
     return [page for kind in kinds for page in kind.pages(atlas)]
 
 
+def absent(atlas: Atlas) -> list[str]:
+    """The places of kinds of pages of which an atlas has none."""
+    return [place for kind in every_kind() if not kind.pages(atlas) for place in kind.places]
+
+
 def tree_of(atlas: Atlas, materials: Materials = OURS, *, drawn: bool = True) -> Tree:
     """The docs folder, with figures that are empty unless they are to be drawn."""
     draw = render.drawing if drawn else lambda _: b""
-    return render.render(atlas, every_page(atlas), materials, draw)
+    return render.render(atlas, every_page(atlas), materials, draw, absent(atlas))
 
 
 def small_atlas() -> Atlas:
@@ -113,7 +119,7 @@ def _with_curve(reading: Reading) -> Reading:
 
 def build(atlas: Atlas, folder: Path) -> Path:
     """Build the HTML site of ``atlas`` below ``folder``; returns its path."""
-    write.write(render.render(atlas, every_page(atlas)), folder / "docs")
+    write.write(tree_of(atlas), folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,9 +17,7 @@ from generator.pipeline import local_pool
 with deferred():
     from generator import libraries, text
     from generator.checkpoints import list_file
-    from generator.cli import command_records, progress
-    from generator.contracts import Checkpoint, own
-    from generator.contracts.list_settings import ListSettings
+    from generator.cli import beside, command_records, progress
     from generator.pipeline import build as builds
     from generator.pipeline import (
         chosen_keys,
@@ -36,6 +34,10 @@ with deferred():
     from generator.site.history import former_site, releases, sentences
 
 MOST_CAUSES = 10  # of changes, listed at the end of a build
+if TYPE_CHECKING:
+    from generator.contracts import Checkpoint
+    from generator.contracts.list_settings import ListSettings
+
 LIMITS = local_pool.Limits()
 out = Terminal(outlives_reader=True)
 
@@ -168,8 +170,8 @@ def read_list(config_file: Path) -> "tuple[Sequence[Checkpoint], ListSettings]":
 
     errors: RefusedError
     """
-    own.use(config_file.parent)
-    if own.digest():  # Else they need not be loaded.
+    beside.own.use(config_file.parent)
+    if beside.own.digest():  # Else they need not be loaded.
         extensions.check()
     checkpoints = list_file.load(config_file, plan.all_sources())
     settings = list_file.read_settings(config_file)

@@ -33,8 +33,7 @@ with deferred():
     from generator.checkpoints import list_edit, list_file, list_row
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import revisions
-    from generator.cli import inspection, own_runs, serving
-    from generator.contracts import own
+    from generator.cli import beside, inspection, own_runs, serving
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
@@ -84,7 +83,7 @@ def inspect(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 shown; 1 the checkpoint could not be read; 2 refused or interrupted.
     """
-    own.use(Path(), has_code=False)
+    beside.own.use(Path(), has_code=False)
     checkpoint = named.checkpoint_at(source, pickle, file, config)
     tasks = named.tasks_of(checkpoint)
     if readers:
@@ -236,9 +235,9 @@ def serve(
     with LiveReloadServer(
         builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")
     ) as server:
-        own.use(config_file.parent)
-        beside = (*materials.beside(config_file.parent).paths, *own.paths())
-        for watched in (config_file, PACKAGE, *beside):
+        beside.own.use(config_file.parent)
+        found = (*materials.beside(config_file.parent).paths, *beside.own.paths())
+        for watched in (config_file, PACKAGE, *found):
             server.watch(str(watched))
         server.error_handler = partial(serving.not_found, output / "site")
         server.set_app(serving.for_this_machine(server.serve_request))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 with deferred():
     from generator.checkpoints.files import weights
-    from generator.contracts import own
+    from generator.cli import beside
     from generator.pipeline import drafts, local_pool
     from generator.reading import comparison, mends, named, plan
 
@@ -79,7 +79,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one for each option)
     Exit codes: 0 equal, or equal as far as both files tell; 1 different; 2 cannot be compared, or
     not mended.
     """
-    own.use(Path(), has_code=False)
+    beside.own.use(Path(), has_code=False)
     try:
         if as_patch and draft:
             raise RefusedError("--fix: a draft keeps the rotation that it was trained with")

@@ -30,7 +30,7 @@ with deferred():
     from generator import text
     from generator.checkpoints import list_file
     from generator.checkpoints.files import named_paths, other_configs, weights
-    from generator.contracts import own
+    from generator.cli import beside
     from generator.pipeline import linted, local_pool
     from generator.reading import json_patch, named, plan
     from generator.reading import lint as linter
@@ -125,7 +125,7 @@ def lint(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 no warning; 1 at least one warning or error; 2 a checkpoint could not be read.
     """
-    own.use(config_file.parent if config_file else Path(), has_code=config_file is not None)
+    beside.own.use(config_file.parent if config_file else Path(), has_code=config_file is not None)
     muted = muting.muted(lambda: [rule.key for rule in linter.all_rules()], ignored or ())
     if reader:
         linter.check_reader(reader)

@@ -14,7 +14,7 @@ from generator.contracts import own, own_records
 from generator.contracts.outcomes import Guest
 
 Record = TypeVar("Record")
-_LOADED: dict[tuple[str, type, str, own.Used], tuple[Any, ...]] = {}
+_LOADED: dict[tuple[str, tuple[str, ...], type, str, own.Used], tuple[Any, ...]] = {}
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
@@ -25,7 +25,7 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
     errors: TypeError when a module defines none or several; those of ``in_order``; RefusedError for
         those that are not the program's
     """
-    key = (package.__name__, record, own.digest(), own.used())
+    key = (package.__name__, tuple(package.__path__), record, own.digest(), own.used())
     if key not in _LOADED:
         ours = _ours(package, record)
         found = [*ours, *own_records.records(package, record, ours)]
@@ -35,7 +35,10 @@ def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
 
 def _ours(package: ModuleType, record: type[Record]) -> list[Record]:
     records: list[Record] = []
-    for module in _modules(package.__name__, package.__path__[0]):
+    # The folders after the first one of these are not the program's.
+    is_open = package.__name__ in own.PACKAGES.values()
+    folders = tuple(package.__path__)[: 1 if is_open else None]
+    for module in _modules(package.__name__, folders):
         found = [value for value in vars(module).values() if isinstance(value, record)]
         if not found and hasattr(module, "__path__"):
             found = _ours(module, record)
@@ -78,6 +81,6 @@ def guests() -> tuple[Guest, ...]:
 
 
 @cache
-def _modules(package: str, folder: str) -> tuple[ModuleType, ...]:
-    names = sorted(module.name for module in iter_modules([folder]))
+def _modules(package: str, folders: tuple[str, ...]) -> tuple[ModuleType, ...]:
+    names = sorted(module.name for module in iter_modules(folders))
     return tuple(import_module(f"{package}.{name}") for name in names)

@@ -19,12 +19,12 @@ from multiprocessing.reduction import ForkingPickler
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from generator.contracts import own
 from generator.errors import NO_PROCESS, RefusedError, RowError, of_system
 from generator.pipeline.executor import Executor, result_of
 from generator.pipeline.stderr import quietly
 
 if TYPE_CHECKING:
+    from generator.contracts import own
     from generator.reading.plan import Task
 
 DRAWING, EVALUATING = "generator.figures.preload", "generator.pipeline.preload"
@@ -129,6 +129,8 @@ def processes(
     evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
     shared = evaluating if n_rows else [*preload]
     with ExitStack() as stack:
+        from generator.contracts import own  # Help needs none.
+
         begin = partial(_begin, bounds.memory, own.used())
         yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
 
@@ -225,12 +227,14 @@ def _limited(limits: Limits, call: bytes) -> Any:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int, beside: own.Used) -> None:
+def _begin(most: int, beside: "own.Used") -> None:
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()
     _give_back_memory()
     _limit_memory(most)
+    from generator.contracts import own  # Help needs none.
+
     own.use(*beside)
 
 

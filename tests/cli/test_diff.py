@@ -112,9 +112,10 @@ def test_an_address_that_is_none_is_refused(folders: tuple[Path, Path]) -> None:
 
 def test_a_summary_counts_training_runs_and_names_their_unread_checkpoints(tmp_path: Path) -> None:
     unread = {"step": 2000, "status": "failed", "reason": "cut | short"}
-    run = {"title": "Tiny <b>", "steps": [1000, 2000, 3000], "unread": [unread]}
+    run = {"slug": "tiny", "title": "Tiny <b>", "data": "", "encodings": []}
+    run |= {"steps": [1000, 2000, 3000], "unread": [unread]}
     counted = "**1 training run** of 3 checkpoints: 2 ok, 1 failed\n"
-    row = {"title": "A", "status": "ok"}
+    row = {**ROW, "title": "A", "status": "ok"}
     for rows, head in (([], counted), ([row], f"**1 checkpoint**: 1 ok; {counted}")):
         atlas = {"schema": 1, "checkpoints": rows, "runs": [run]}
         (tmp_path / "atlas.json").write_text(json.dumps(atlas), encoding="utf-8")

@@ -22,6 +22,7 @@ ADAPTER = {
     "adapter_model.safetensors": b"not opened",
 }
 SIX = """\
+models: listed
 checkpoints:
   - folder: runs/gpt
     title: gpt
