@@ -197,7 +197,8 @@ def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member])
     groups = [members] if len(members) <= len(SERIES) else _batches(members, analysis.per_figure)
     coloured = [member for group in groups for member in distinct(group)]
     for number, batch in enumerate(_batches(coloured, analysis.per_figure), start=1):
-        if f"{analysis.key}-{spec.key}" in batch[0][1].drawings and len(batch) == 1:
+        is_drawn = f"{analysis.key}-{spec.key}" in batch[0][1].drawings
+        if analysis.per_figure == 1 or (len(batch) == 1 and is_drawn):
             figures.append(
                 replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title)
             )
