@@ -66,10 +66,11 @@ def atlas(folder: Path) -> Any:
 
 
 def present(folder: Path) -> dict[str, bytes]:
-    """The files of the site, but for those that remember former builds, the index of their words,
-    and the release that pages cite.
+    """The files of the site, but for those that remember former builds (the first page names what
+    changed), the index of their words, and the release that pages cite.
     """
-    remembering, cited = ("changes.", "data/releases/", "search/"), re.compile(rb", release\s[^}]*")
+    remembering = ("index.", "changes.", "data/releases/", "search/")
+    cited = re.compile(rb", release\s[^}]*")
     return {
         path: cited.sub(b"", content)
         for path, content in contents(folder).items()

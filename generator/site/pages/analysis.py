@@ -161,7 +161,7 @@ def _comparisons(
         (
             spec,
             [_with_others(analysis, spec, chosen, others[::step])]
-            if spec.overlays and others
+            if spec.overlays
             else _comparison(analysis, spec, chosen),
         )
         for spec in analysis.figures
@@ -189,16 +189,15 @@ def _with_others(
 
 
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
-    """Figures of all ``members``, ``per_figure`` in each; those of one alone are the figures of the
-    checkpoints' pages.
+    """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures
+    of the checkpoints' pages.
     """
     figures = []
     # Colours differ within each.
     groups = [members] if len(members) <= len(SERIES) else _batches(members, analysis.per_figure)
     coloured = [member for group in groups for member in distinct(group)]
     for number, batch in enumerate(_batches(coloured, analysis.per_figure), start=1):
-        is_drawn = f"{analysis.key}-{spec.key}" in batch[0][1].drawings
-        if analysis.per_figure == 1 or (len(batch) == 1 and is_drawn):
+        if analysis.per_figure == 1:
             figures.append(
                 replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title)
             )
