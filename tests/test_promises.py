@@ -203,6 +203,11 @@ PROMISES = {
         "test_a_token_is_sent_and_never_printed",
         "test_a_token_is_in_no_file_of_the_site",
     ),
+    "What CI reads of the Hub with a token": (
+        "test_what_was_read_with_a_token_is_not_kept_where_a_fork_can_read_it",
+        "test_gitlab_keeps_nothing_that_was_read_with_a_token",
+        "test_what_comments_runs_no_code_and_only_for_a_branch_of_the_repository",
+    ),
     "Links that lead out of a checkpoint's folder": (
         "test_a_link_out_of_the_folder_is_a_row_error",
         "test_a_link_into_the_blobs_of_a_hub_cache_is_followed",
@@ -225,6 +230,13 @@ PROMISES = {
         "test_a_name_made_to_mislead_is_shown_as_it_is",
     ),
     "The base model that an adapter names": ("test_an_adapter_without_a_base_fails_its_row",),
+    "Code beside a list runs only for a command": (
+        "test_code_beside_no_list_does_not_run",
+        "test_an_analysis_that_fails_has_a_reason_where_its_numbers_would_be",
+        "test_one_that_hangs_is_ended_and_the_others_go_on",
+        "test_a_rule_that_fails_says_so_and_the_others_go_on",
+        "test_a_scheme_that_fails_is_a_question_and_the_others_go_on",
+    ),
     "An entry whose numbers no page can show": (
         "test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where",
         "test_odd_results_of_every_analysis_leave_the_other_rows_as_they_are",

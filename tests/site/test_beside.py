@@ -63,8 +63,8 @@ def test_sinks_alone_are_no_position_encoding(atlas: Atlas, tree: Tree) -> None:
 
 def test_sinks_are_not_in_the_gallery_and_named_apart_in_the_list(tree: Tree) -> None:
     front = tree["index.md"].decode()
-    assert "schemes/rotary" in front
-    assert "schemes/sink" not in front
+    assert "Rotary" in front
+    assert "Attention sink" not in front
     schemes = tree["schemes/index.md"].decode()
     assert (
         schemes.index("rotary.html")

@@ -96,6 +96,12 @@ def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
     assert "x" * 301 not in text
 
 
+@pytest.fixture(autouse=True)
+def of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front page of a list of many entries, whatever their number."""
+    monkeypatch.setattr(front, "OWN", 0)
+
+
 def test_the_front_page_has_one_line_on_rows_that_could_not_be_read() -> None:
     text = text_of_front(READ, LOST, UNASKED)
     assert LINE in text

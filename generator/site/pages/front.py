@@ -123,7 +123,7 @@ def _own(atlas: Atlas) -> OwnFrontContext:
         OwnEntry(
             outcome,
             tuple(one for one in outcome.readings if one.alts)[:2],
-            tuple(scheme for scheme in atlas.schemes if uses(scheme, outcome)),
+            tuple(one for one in atlas.schemes if one.tells_position and uses(one, outcome)),
             remarks.get(outcome.checkpoint.slug),
         )
         for outcome in atlas.outcomes[:MOST_CARDS]
