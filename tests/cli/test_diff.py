@@ -112,7 +112,7 @@ def test_an_address_that_is_none_is_refused(folders: tuple[Path, Path]) -> None:
 
 def test_a_summary_counts_training_runs_and_names_their_unread_checkpoints(tmp_path: Path) -> None:
     unread = {"step": 2000, "status": "failed", "reason": "cut | short"}
-    run = {"slug": "tiny", "title": "Tiny <b>", "data": "", "encodings": []}
+    run: dict[str, Any] = {"slug": "tiny", "title": "Tiny <b>", "data": "", "encodings": []}
     run |= {"steps": [1000, 2000, 3000], "unread": [unread]}
     counted = "**1 training run** of 3 checkpoints: 2 ok, 1 failed\n"
     row = {**ROW, "title": "A", "status": "ok"}
