@@ -62,11 +62,10 @@ def folders(kind: str) -> tuple[Path, ...]:
 
     errors: RefusedError for an entry point that names no package
     """
-    beside = _used is not None and _has_code and (_used / kind).is_dir()
+    found = [_used / kind] if _used is not None and _has_code else []
     # A package of that name is part of another program, such as its tests.
-    beside = beside and _used is not None and not (_used / kind / "__init__.py").exists()
-    found = [_used / kind] if _used is not None and beside else []
-    return (*found, *_installed(kind))
+    beside = (one for one in found if one.is_dir() and not (one / "__init__.py").exists())
+    return (*beside, *_installed(kind))
 
 
 @cache

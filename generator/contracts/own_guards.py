@@ -71,7 +71,7 @@ def guarded(record: Any, kind: str) -> Any:
     if isinstance(record, Rule):
         return replace(record, find=partial(_checked, record, kind))
     if isinstance(record, Scheme):
-        find, asks = partial(_found, record, kind), partial(_asked, record, kind)
+        find, asks = partial(_found, record, kind), partial(_questions, record, kind)
         return replace(record, find=find, asks=asks)
     return record
 
@@ -243,7 +243,7 @@ def _encodings(scheme: Scheme, files: Files) -> list[Encoding[Form]]:
     return found
 
 
-def _asked(scheme: Scheme, kind: str, files: Files) -> Iterable[str]:
+def _questions(scheme: Scheme, kind: str, files: Files) -> Iterable[str]:
     """What the settings ask for, or that the scheme could not look."""
     try:
         _call(kind, _encodings, scheme, files)

@@ -11,8 +11,8 @@ from generator.reading.comparison import (
     WORDING,
     keys_of,
     of_lengths,
+    orders_by_side,
     rotation_in_words,
-    said_orders,
 )
 from generator.reading.plan import Task
 from generator.reading.sides import Side, Sides, sides_or_shipped
@@ -112,7 +112,7 @@ def _of_rotations(sides: Sides, *, reads: bool) -> Iterator[str]:
 
 def _of_pairs(sides: Sides) -> Iterator[str]:
     """The orders of pairs of both, where they differ or one side does not tell."""
-    said = said_orders(sides)
+    said = orders_by_side(sides)
     if len({one and one[-1] for one in said.values()}) > 1:
         yield WORDING("pair_order" if None not in said.values() else "order_untold", **said)
 

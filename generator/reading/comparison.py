@@ -444,7 +444,7 @@ def _of_settings(sides: Sides) -> Iterator[Difference]:
     factors = [_magnitude(side) for side in sides]
     if not math.isclose(*factors, rel_tol=CLOSE):
         yield Difference("magnitude", "", WORDING("magnitude", a=factors[0], b=factors[1]))
-    said = said_orders(sides)
+    said = orders_by_side(sides)
     is_said = None not in said.values() and len({one[-1] for one in said.values() if one}) > 1
     if is_said and not all(by_weights(side.files, side.found.all) for side in sides):
         yield Difference("pair_order", "", WORDING("pair_order", **said))
@@ -470,7 +470,7 @@ def _of_words(sides: Sides) -> Iterator[str]:
         yield WORDING("word_of_sections", a=a, b=b, word=OF_SECTIONS)
 
 
-def said_orders(sides: Sides) -> dict[str, Stated | None]:
+def orders_by_side(sides: Sides) -> dict[str, Stated | None]:
     """The orders of pairs by keys, or by the code of the family of a side without one; none unless
     a side has one, and where a format has an order of its own.
     """
@@ -505,7 +505,7 @@ def _untold(
                 yield _numbers_unread(side, encoding)
         if (tensor := _stored_otherwise(side)) is not None:
             yield WORDING("stored_otherwise", side=side.name, tensor=tensor)
-        if (said := said_orders(sides)) and said[side.name.lower()] is None:
+        if (said := orders_by_side(sides)) and said[side.name.lower()] is None:
             yield WORDING("order_untold", **said)
         if not side.layers:
             yield WORDING("no_layers", side=side.name, family=side.files.config.family)

@@ -1,6 +1,5 @@
 """The search index, which browsers load whole: other names of a page stand with the page alone. For
-a site with many checkpoints it names their pages and leaves out what is on them. It is a script, so
-that pages that were opened from disk have it too.
+a site with many checkpoints it names their pages and leaves out what is on them.
 """
 
 import json

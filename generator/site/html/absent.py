@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from posixpath import join, normpath
 
-ANCHOR = r'<a\b[^>]*?\bhref="([^"#]*)[^"]*"[^>]*>(.*?)</a>'
+ANCHOR = r'<a\b[^>]*?\bhref="([^"#]*)[^"]*"[^>]*>((?:(?!</a>).)*)</a>'
 IN_HTML = re.compile(ANCHOR, re.DOTALL)
 # An item of a list that is nothing but a link, and a list without items.
 ITEM = re.compile(rf"<li>\s*{ANCHOR}\s*</li>\n?", re.DOTALL)

@@ -87,6 +87,7 @@ def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
     settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of
         the generated files, in seconds since 1970; None for 1980-01-01
     own_pages: that the menu has after all others, unless settings of a user have their own ``nav``
+    listed: of the list, whose title and description settings of a user replace
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError

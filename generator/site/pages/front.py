@@ -78,12 +78,12 @@ class FrontContext(PageContext, template="index.md.jinja"):
 
 @dataclass(frozen=True)
 class OwnEntry:
-    """An entry of a list of one's own. readings: at most two, with pictures; schemes: by which it
-    tells position; remark: the most unusual finding on it, None without any
+    """An entry of a list of one's own. pictured: its first encoding with a picture; schemes: by
+    which it tells position; remark: the most unusual finding on it; None without any
     """
 
     outcome: Outcome
-    readings: tuple[Reading, ...]
+    pictured: Reading | None
     schemes: tuple[Scheme, ...]
     remark: FrontRemark | None
 
@@ -122,7 +122,7 @@ def _own(atlas: Atlas) -> OwnFrontContext:
     entries = [
         OwnEntry(
             outcome,
-            tuple(one for one in outcome.readings if one.alts)[:2],
+            next((one for one in outcome.readings if one.alts), None),
             tuple(one for one in atlas.schemes if one.tells_position and uses(one, outcome)),
             remarks.get(outcome.checkpoint.slug),
         )
