@@ -589,7 +589,6 @@ ANALYSIS = Analysis(
         x="distance (positions or patches)",
         y="similarity (1 = highest, 0 = far)",
         points=decay_over_all,
-        how_to_read=WORDING("overlay_how_to_read"),
         logarithmic="x",
     ),
 )

@@ -323,5 +323,5 @@ ANALYSIS = Analysis(
             overlays=True,
         ),
     ),
-    overlay=LEFT.overlay(WORDING("overlay_how_to_read")),
+    overlay=LEFT.overlay(),
 )

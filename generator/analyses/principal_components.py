@@ -329,7 +329,7 @@ ANALYSIS = Analysis(
     key="principal_components",
     stage="measure",
     after="rank",
-    answer=Headline("lap", WORDING, where=WORDING("lap_where")),
+    answer=Headline("lap", WORDING, where="lap_where"),
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"coordinates", "shares", "shares_within"}),

@@ -298,9 +298,5 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=ENERGY.overlay(
-        WORDING("overlay_how_to_read"),
-        WORDING("overlay_title"),
-        "variance explained (%)",
-    ),
+    overlay=ENERGY.overlay("variance explained (%)"),
 )

@@ -259,9 +259,5 @@ ANALYSIS = Analysis(
             {"Llama 2 with YaRN scaling by 16: attention factor": {"attention_factor": "1.277259"}},
         ),
     ),
-    overlay=WAVELENGTHS.overlay(
-        WORDING("overlay_how_to_read"),
-        WORDING("overlay_title"),
-        "wavelength (positions)",
-    ),
+    overlay=WAVELENGTHS.overlay("wavelength (positions)"),
 )

@@ -463,6 +463,5 @@ ANALYSIS = Analysis(
         "position",
         "cosine with the next position",
         _from_position_0,
-        WORDING("overlay_how_to_read"),
     ),
 )

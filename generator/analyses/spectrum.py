@@ -264,5 +264,5 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
-    overlay=AMPLITUDES.overlay(WORDING("overlay_how_to_read")),
+    overlay=AMPLITUDES.overlay(),
 )

@@ -257,5 +257,5 @@ ANALYSIS = Analysis(
             sha256=GPT2,
         ),
     ),
-    overlay=NORMS_BY_POSITION.overlay(WORDING("overlay_how_to_read")),
+    overlay=NORMS_BY_POSITION.overlay(),
 )

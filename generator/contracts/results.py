@@ -308,7 +308,8 @@ class Headline:
     """A metric that the table of all encodings has as a column.
 
     metric: its key; wording: has title and sentence of it; chance: its chance level, None for one
-        that has none; where: what is so, as a clause, where it has a value; "" where it always has
+        that has none; where: name of the clause that says what is so where it has a value; "" where
+        it always has
     """
 
     metric: str
@@ -345,21 +346,19 @@ class Headline:
 
 @dataclass(frozen=True)
 class Overlay:
-    """A line of each result, which the compare page lays over those of other encodings.
+    """A line of each result, which the compare page lays over those of other encodings. The
+    analysis words it: overlay_how_to_read, at most 60 words, and overlay_title where its section
+    has another title.
 
     x, y: labels of the axes, quantity (unit); points: returns places and values, (n,) each, of a
         result that applies
-    how_to_read: explanation for newcomers, at most 60 words; logarithmic: the axis with a
-        logarithmic scale, "" for none
-    title: of the section; "" for that of the analysis
+    logarithmic: the axis with a logarithmic scale, "" for none
     """
 
     x: str
     y: str
     points: Callable[[Result], tuple[Array, Array]]
-    how_to_read: str
     logarithmic: Literal["", "x", "y"] = ""
-    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,10 @@ class Curves:
         line = Line(x, y, colour=label.colour, **style)
         return standing_back(line) if label.is_quiet else line
 
-    def overlay(self, how_to_read: str, title: str = "", y: str = "") -> Overlay:
+    def overlay(self, y: str = "") -> Overlay:
         """The same curves on the compare page."""
         points = self.points if self.ascending else partial(_reversed, self.points)
-        return Overlay(self.x, y or self.y, points, how_to_read, self.log, title)
+        return Overlay(self.x, y or self.y, points, self.log)
 
 
 def _reversed(points: Points, result: Result) -> tuple[Array, Array]:

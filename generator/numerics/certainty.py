@@ -50,7 +50,7 @@ def is_beyond_chance(count: int, total: int, chance: float) -> bool:
     """Whether so many, or so few, of ``total`` come about in at most ``ALARM`` of cases where each
     does with the probability ``chance``; never of what is sure.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc  # Distributions of scipy.stats cost a second to import.
 
-    more, fewer = binom.sf(count - 1, total, chance), binom.cdf(count, total, chance)
+    more, fewer = bdtrc(count - 1, total, chance), bdtr(count, total, chance)
     return bool(0.0 < chance < 1.0 and 2.0 * min(more, fewer) <= ALARM)

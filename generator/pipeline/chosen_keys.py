@@ -34,6 +34,9 @@ def _of_pages(path: Path, chosen: Selection) -> Iterator[str]:
 
 
 def _of_analyses(path: Path, settings: ListSettings, rows: Sequence[Checkpoint]) -> Iterator[str]:
+    chosen = [settings.analyses, *(choice for row in rows for choice in row.analyses)]
+    if all(choice == Selection() for choice in chosen):  # Nor then analyses.
+        return
     known = {one.key for one in (*evaluate.all_analyses(), *use.all_measures())}
     yield from (f"{path}: analyses: {one}" for one in settings.analyses.unknown(known))
     for row in rows:

@@ -68,8 +68,8 @@ def test_it_has_a_name_where_readers_point_and_no_place_in_the_legend(drawn: Fig
 
 
 def test_the_compare_page_lays_the_same_curve_over_others_from_the_left() -> None:
-    overlay = CURVES.overlay("How.", title="Of it", y="other")
-    assert (overlay.x, overlay.y, overlay.title) == ("place", "other", "Of it")
+    overlay = CURVES.overlay("other")
+    assert (overlay.x, overlay.y) == ("place", "other")
     assert overlay.points is points
-    falling = Curves(points, x="", y="", ascending=False).overlay("How.").points(RESULT)
+    falling = Curves(points, x="", y="", ascending=False).overlay().points(RESULT)
     assert_array_equal(falling, [[2, 1, 0], [9.0, 2.0, 1.0]])

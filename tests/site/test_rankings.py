@@ -30,7 +30,8 @@ from generator.site.rankings.ranking import Ranking, ranking_of
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint, flowing
 
-SIZE = Headline("size", {"size_title": "Size", "size_sentence": "it spreads over {}"}.__getitem__)
+WORDS = {"size_title": "Size", "size_sentence": "it spreads over {}", "wide": "it is wide"}
+SIZE = Headline("size", WORDS.__getitem__)
 MEASURE = replace(all_analyses()[0], answer=SIZE, headlines=(), figures=(), about="order")
 
 
@@ -217,7 +218,7 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
 def test_a_value_under_a_condition_comes_after_it(
     values: tuple[float | None, ...], expected: str
 ) -> None:
-    wide = replace(MEASURE, answer=replace(SIZE, where="it is wide"))
+    wide = replace(MEASURE, answer=replace(SIZE, where="wide"))
     rows = tuple(outcome(name, value) for name, value in zip("ABC", values, strict=False))
     found = ranking_of(Atlas(rows, (wide,), all_schemes()), wide)
     assert found is not None

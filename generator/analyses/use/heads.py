@@ -367,8 +367,6 @@ ANALYSIS = Analysis(
         x="offset of the key from the query (positions)",
         y="attention, mean over heads",
         points=mean_profile,
-        how_to_read=WORDING("overlay_how_to_read"),
-        title=WORDING("overlay_title"),
     ),
     sentence=sentence,
     figures=(

@@ -286,8 +286,6 @@ ANALYSIS = Analysis(
         x="relative depth (share of the layers)",
         y="held-out R² of the position",
         points=by_depth,
-        how_to_read=WORDING("overlay_how_to_read"),
-        title=WORDING("overlay_title"),
     ),
     sentence=sentence,
     figures=(

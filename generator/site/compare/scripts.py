@@ -32,6 +32,7 @@ MOST_POINTS = 512  # of a curve
 MOST_ON_LINE = 512
 READ = 4  # Significant digits of a value on a line.
 UNIT = "positions"  # Another one for words, patches and frames.
+OTHER = "overlay_title"  # Text of an analysis whose line has another title.
 IMAGE = "imshow"  # In lines of Python that plot no line.
 
 
@@ -143,12 +144,12 @@ def _key(column: Column) -> str:
 def _overlay(analysis: Analysis, overlay: Overlay, page: str) -> dict[str, Any]:
     return {
         "key": analysis.key,
-        "title": overlay.title or analysis.title,
+        "title": analysis.wording(OTHER if OTHER in analysis.wording else "title"),
         "question": analysis.question,
         "x": overlay.x,
         "y": overlay.y,
         "logarithmic": overlay.logarithmic,
-        "how": overlay.how_to_read,
+        "how": analysis.wording("overlay_how_to_read"),
         "page": page.format(analysis.key),
         "python": next((spec.python for spec in analysis.figures if IMAGE not in spec.python), ""),
     }

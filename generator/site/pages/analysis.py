@@ -131,7 +131,7 @@ def _context(atlas: Atlas, analysis: Analysis) -> AnalysisContext:
         # Figures of all encodings stand for it.
         dot_plot(by_answer) if by_answer and not overview.figures else None,
         members,
-        _comparisons(analysis, members, by_answer),
+        _comparisons(analysis, members, by_answer, shares=len(atlas.outcomes) > 1),
     )
 
 
@@ -143,16 +143,20 @@ def _opening(analysis: Analysis, spec: FigureSpec) -> Figure:
 
 
 def _comparisons(
-    analysis: Analysis, members: Sequence[Member], ranking: Ranking | None
+    analysis: Analysis, members: Sequence[Member], ranking: Ranking | None, *, shares: bool
 ) -> list[tuple[FigureSpec, list[Figure]]]:
     """Figures of the encodings that answer, lowest, median and highest, each spec with its own;
     where all are lines in one panel, the others stand back behind them. Of the first MOST_DRAWN
     where no order answers.
+
+    shares: a figure of one encoding is that of its checkpoint's page; not where a row alone is
+        tried, which shall fail if no figure can be drawn of its numbers
     """
     chosen = [(entry.outcome, entry.reading) for entry in ranking.chosen] if ranking else []
     if not chosen:
         return [
-            (spec, _comparison(analysis, spec, members[:MOST_DRAWN])) for spec in analysis.figures
+            (spec, _comparison(analysis, spec, members[:MOST_DRAWN], shares))
+            for spec in analysis.figures
         ]
     readings = [reading for _, reading in chosen]
     others = [member for member in members if not any(member[1] is one for one in readings)]
@@ -161,8 +165,8 @@ def _comparisons(
         (
             spec,
             [_with_others(analysis, spec, chosen, others[::step])]
-            if spec.overlays
-            else _comparison(analysis, spec, chosen),
+            if spec.overlays and (others or not shares)
+            else _comparison(analysis, spec, chosen, shares),
         )
         for spec in analysis.figures
     ]
@@ -188,16 +192,19 @@ def _with_others(
     return replace(figure, alt=alt + in_grey)
 
 
-def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
-    """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures
-    of the checkpoints' pages.
+def _comparison(
+    analysis: Analysis, spec: FigureSpec, members: Sequence[Member], shares: bool
+) -> list[Figure]:
+    """Figures of all ``members``, ``per_figure`` in each; with one in each, and those of one alone
+    where they are shared, these are the figures of the checkpoints' pages.
     """
     figures = []
     # Colours differ within each.
     groups = [members] if len(members) <= len(SERIES) else _batches(members, analysis.per_figure)
     coloured = [member for group in groups for member in distinct(group)]
     for number, batch in enumerate(_batches(coloured, analysis.per_figure), start=1):
-        if analysis.per_figure == 1:
+        is_drawn = f"{analysis.key}-{spec.key}" in batch[0][1].drawings
+        if analysis.per_figure == 1 or (shares and is_drawn and len(batch) == 1):
             figures.append(
                 replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title)
             )

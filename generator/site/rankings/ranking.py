@@ -187,7 +187,7 @@ class Ranking:
             count=len(compared),
             total=self.measured[modality],
             modality=MODALITIES[modality] if others else "",
-            where=self.headline.where,
+            where=self.headline.wording(self.headline.where),
         )
 
     def _modality(self, compared: Sequence[Ranked]) -> str:
