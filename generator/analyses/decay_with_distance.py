@@ -99,7 +99,7 @@ class Window:
 
     half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
         at all; halves: half of each head that has one; falling: the numbers of these heads,
-        (n_falling,), int;
+        (n_falling,), int; theirs: falls and changing of these heads alone
         far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
@@ -112,6 +112,7 @@ class Window:
     invariance: float | None
     halves: tuple[float, ...]
     falling: Array
+    theirs: tuple[float | None, float | None]
     n_varying: int
     profile: Floats
 
@@ -266,18 +267,25 @@ def _window(kernel: Kernel) -> Window:
         number: half for number, head in varying if (half := _half(kernel, head)) is not None
     }
     scaled, halves = [head for _, head in varying], [*falling.values()]
-    falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in scaled)
-    rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in scaled)
-    changing = _mean_or_none([fall + rise for fall, rise in zip(falls, rises, strict=True)])
+    fall, changing = _steps(kernel, scaled)
+    theirs = _steps(kernel, [head for number, head in varying if number in falling])
     invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
-    half, fall, invariance = (_mean_or_none(values) for values in (halves, falls, invariances))
+    half, invariance = _mean_or_none(halves), _mean_or_none(invariances)
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
     far = far_level(kernel.along(kernel.heads[0]))
     numbers = np.array([*falling], dtype=np.int64)
     return Window(
-        half, far, fall, changing, invariance, tuple(halves), numbers, len(scaled), profile
+        half, far, fall, changing, invariance, tuple(halves), numbers, theirs, len(scaled), profile
     )
+
+
+def _steps(kernel: Kernel, heads: Sequence[Floats]) -> tuple[float | None, float | None]:
+    """Shares of the steps that fall, and that change at all, means over ``heads`` (n, n)."""
+    falls = _defined(local_monotonicity(kernel.along(head), STEPS) for head in heads)
+    rises = _defined(local_monotonicity(kernel.along(-head), STEPS) for head in heads)
+    changing = [fall + rise for fall, rise in zip(falls, rises, strict=True)]
+    return _mean_or_none(falls), _mean_or_none(changing)
 
 
 def _defined(values: Iterable[float | None]) -> list[float]:
@@ -390,15 +398,15 @@ def _findings(
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
         noise = by_key.get("monotonicity_noise")
-        line |= {"noise": noise and noise.value, "of_changes": _of_changes(form, windows[0])}
-        is_in_all = len(windows[0].halves) == windows[0].n_varying
-        if is_in_all and line["of_changes"] is not None and line["of_changes"] < SEEN:
+        of_changes, level = _of_changes(form, windows[0])
+        line |= {"noise": noise and noise.value, "of_changes": of_changes, "window": windows[0]}
+        if of_changes is not None and of_changes < SEEN:
             rests_on = ("monotonicity", "monotonicity_noise", "positions")
             yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
         else:
             is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
-            line |= {"half": half.value}
-            yield _of_fall(line, by_key, windows[0], profile, is_steady)
+            line |= {"half": half.value, "level": level}
+            yield _of_fall(line, by_key, profile, is_steady)
     if (out := _left_out(form)).size:
         yield Finding(WORDING("left_out", outliers=out), ("left_out",))
 
@@ -410,26 +418,25 @@ def _quantity(form: Shaped, unit: str) -> str:
     return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
 
 
-def _of_changes(form: Shaped, window: Window) -> float | None:
-    """Per cent of the steps that fall of those that change, of a learned bias; None for any other
-    form.
+def _of_changes(form: Shaped, window: Window) -> tuple[float | None, float]:
+    """Of a learned bias, in the heads that fall: per cent of the steps that fall of those that
+    change, and of steps that are level; (None, 0.0) for any other form.
     """
-    is_learned = isinstance(form, OffsetBias | WindowBias) and not _is_straight(form)
-    return (
-        100.0 * (window.falls or 0.0) / window.changing if is_learned and window.changing else None
-    )
+    falls, changing = window.theirs
+    if not isinstance(form, OffsetBias | WindowBias) or _is_straight(form) or not changing:
+        return None, 0.0
+    return 100.0 * (falls or 0.0) / changing, 100.0 * (1.0 - changing)
 
 
 def _of_fall(
     line: dict[str, Any],
     by_key: Mapping[str, Metric],
-    window: Window,
     profile: Floats,
     is_steady: bool,
 ) -> Finding:
     """How fast it falls.
 
-    line: values of the beginning of the sentence; window: the first; is_steady: whether a step is
+    line: values of the beginning of the sentence; is_steady: whether a step is
         the same from every position, so that the steps that fall can be counted
     """
     half, falls, both = line["half"], by_key["monotonicity"].value, by_key["symmetry"].value
@@ -438,7 +445,6 @@ def _of_fall(
     text = WORDING(
         "fall",
         **line,
-        window=window,
         ends=[by_key[key].value for key in ("half_low", "half_high") if key in by_key],
         far=by_key["far"].value,
         from_far=far_from(profile.size),

@@ -39,17 +39,16 @@ LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY = 80.0  # per cent
 
 
-def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Floats:
+def power(vectors: Floats, unit: float = 1.0) -> Floats:
     """|DFT|² of each mean-centred column over positions, one-sided, without a window.
 
     By Parseval, columns sum to n_positions times their sum of squares.
-    vectors: (n_positions, d_model); unit: by which they are divided first; order: (n_positions,),
-        int, of the rows, by default their own
+    vectors: (n_positions, d_model); unit: by which they are divided first
     returns: (n_positions // 2 + 1, d_model)
     """
     squares = np.empty((len(vectors) // 2 + 1, vectors.shape[1]))
     for part in blocks(vectors.shape[1], len(vectors)):
-        block = (vectors[:, part] if order is None else vectors[order, part]) / unit
+        block = vectors[:, part] / unit
         squares[:, part] = np.abs(np.fft.rfft(block - block.mean(axis=0), axis=0)) ** 2
     squares[1 : (len(vectors) + 1) // 2] *= 2.0
     return squares
@@ -111,7 +110,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "its positions form a grid, where reading order jumps at the end of each row"
         )
     finite(form.vectors, "the table")
-    vectors = form.bridged
+    vectors = form.bridged(form.vectors)
     n_positions = len(vectors)
     if n_positions < FEWEST:
         raise NotApplicableError(
@@ -121,15 +120,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
         raise NotApplicableError("all positions have the same vector")
-    _, control, _ = _by_frequency(
-        power(vectors, unit, np.random.default_rng(SEED).permutation(n_positions)), n_positions
-    )
+    _, control, _ = _by_frequency(power(_shuffled(form), unit), n_positions)
     energy, mean, quartiles = _by_frequency(power(vectors, unit), n_positions)
     slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
     frequencies = peaks(np.append(0.0, mean), float(control.max()))
-    # Of shuffled positions, every frequency is expected to have the same energy.
-    shares = 100.0 * float(energy[:slow].sum() / energy.sum()), 200.0 * slow / (n_positions - 1)
+    shares = 100.0 * float(energy[:slow].sum() / energy.sum()), 100.0 * _expected(form, slow)
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
         Metric("slow", "Energy in the slowest tenth of the frequencies", shares[0], "%"),
@@ -156,6 +152,31 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
     findings = _findings(arrays["peaks"], spots, shares, n_positions / slow, form.outliers.size)
     return Result(metrics, arrays, tuple(findings))
+
+
+def _shuffled(form: PositionTable) -> Floats:
+    """The vectors in a random order (fixed seed), outliers in their places, and bridged there."""
+    others, vectors = np.delete(np.arange(form.extent), form.outliers), form.vectors.copy()
+    vectors[others] = vectors[np.random.default_rng(SEED).permutation(others)]
+    return form.bridged(vectors)
+
+
+def _expected(form: PositionTable, slow: int) -> float:
+    """The share of the energy in the lowest ``slow`` frequencies, on average over all orders of the
+    vectors. Every frequency has the same without outliers; lines between others have slow waves.
+    """
+    n_positions, n_outliers = form.extent, form.outliers.size
+    if not n_outliers:
+        return 2.0 * slow / (n_positions - 1)
+    others = np.delete(np.arange(n_positions), form.outliers)
+    energy = np.zeros(n_positions // 2)
+    # In a random order, any two vectors have the same covariance: that of centred unit vectors.
+    for part in blocks(others.size, n_positions):
+        units = np.zeros((n_positions, others[part].size))
+        units[others] -= 1.0 / others.size
+        units[others[part], np.arange(others[part].size)] += 1.0
+        energy += power(form.bridged(units))[1:].sum(axis=1)
+    return float(energy[:slow].sum() / energy.sum())
 
 
 def _by_frequency(squares: Floats, n_positions: int) -> tuple[Floats, Floats, Floats]:

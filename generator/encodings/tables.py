@@ -157,23 +157,21 @@ class PositionTable(Form):
         others = np.delete(self.vectors, self.outliers, axis=0)
         return PositionTable(others, known_outliers=self.outliers[:0]) if np.any(others) else self
 
-    @property
-    def bridged(self) -> Floats:
-        """The vectors with those of outliers replaced by a straight line from the nearest other
-        before to the nearest after, or by the nearest at an end: (n_positions, d_model).
+    def bridged(self, vectors: Floats) -> Floats:
+        """``vectors``, (n_positions, any), with those of outliers replaced by a straight line from
+        the nearest other before to the nearest after, or by the nearest at an end.
         """
         others = np.delete(np.arange(self.extent), self.outliers)
         if not self.outliers.size or not others.size:
-            return self.vectors
+            return vectors
         after, last = np.searchsorted(others, self.outliers), others.size - 1
         left, right = others[np.maximum(after - 1, 0)], others[np.minimum(after, last)]
         left, right = np.where(after == 0, right, left), np.where(after > last, left, right)
         share = (self.outliers - left) / np.maximum(right - left, 1)
-        vectors = self.vectors.copy()
-        vectors[self.outliers] = (1.0 - share)[:, None] * vectors[left] + share[:, None] * vectors[
-            right
-        ]
-        return vectors
+        bridged = vectors.copy()
+        lines = (1.0 - share)[:, None] * vectors[left] + share[:, None] * vectors[right]
+        bridged[self.outliers] = lines
+        return bridged
 
     @cached_property
     def singular_values(self) -> Floats:

@@ -141,7 +141,7 @@ def test_the_energy_expected_of_shuffled_positions_is_the_mean_of_many_orders(
     table = np.cumsum(np.random.default_rng(0).normal(size=(n_positions, 8)), axis=0)
     draws, shares = np.random.default_rng(1), []
     for _ in range(4000):
-        energy = spectrum.power(table, order=draws.permutation(n_positions))[1:].sum(axis=1)
+        energy = spectrum.power(draws.permutation(table))[1:].sum(axis=1)
         shares.append(100.0 * energy[: n_positions // 20].sum() / energy.sum())
     expected = values_of(result_of(spectrum, table))["slow_control"]
     assert np.mean(shares) == pytest.approx(expected, rel=0.05)
