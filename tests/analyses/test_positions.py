@@ -14,10 +14,11 @@ from generator.analyses import (
     similarity_by_distance,
     spectrum,
 )
-from generator.encodings import sinusoid
+from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
+from generator.numerics.arrays import frozen
 from tests.analyses.on import result_of, texts_of, values_of
-from tests.support import close
+from tests.support import close, subject
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 200))
@@ -134,17 +135,23 @@ def test_spectra_of_sines_noise_and_walks() -> None:
     )
 
 
-@pytest.mark.parametrize("n_positions", [40, 41])
+@pytest.mark.parametrize(
+    ("n_positions", "outliers"), [(40, []), (41, []), (40, [0, 7, 20, 21, 22, 23, 39])]
+)
 def test_the_energy_expected_of_shuffled_positions_is_the_mean_of_many_orders(
-    n_positions: int,
+    n_positions: int, outliers: list[int]
 ) -> None:
-    table = np.cumsum(np.random.default_rng(0).normal(size=(n_positions, 8)), axis=0)
-    draws, shares = np.random.default_rng(1), []
+    vectors = np.cumsum(np.random.default_rng(0).normal(size=(n_positions, 8)), axis=0)
+    others = np.delete(np.arange(n_positions), outliers)
+    draws, slow, whole = np.random.default_rng(1), 0.0, 0.0
     for _ in range(4000):
-        energy = spectrum.power(draws.permutation(table))[1:].sum(axis=1)
-        shares.append(100.0 * energy[: n_positions // 20].sum() / energy.sum())
-    expected = values_of(result_of(spectrum, table))["slow_control"]
-    assert np.mean(shares) == pytest.approx(expected, rel=0.05)
+        rows = draws.permutation(vectors[others])
+        curves = [np.interp(np.arange(n_positions), others, curve) for curve in rows.T]
+        energy = spectrum.power(np.stack(curves, axis=1))[1:].sum(axis=1)
+        slow, whole = slow + energy[: n_positions // 20].sum(), whole + energy.sum()
+    table = PositionTable(frozen(vectors), known_outliers=np.array(outliers, dtype=np.int64))
+    expected = spectrum.compute(subject(table)).value("slow_control")
+    assert 100.0 * slow / whole == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("module", [similarity_by_distance, spectrum, seams])

@@ -181,18 +181,21 @@ def spectrum(table: Table) -> Metrics:
         return {}
     count = len(table.vectors)
     kept = np.flatnonzero(table.is_inlier)
-    bridged = np.stack(
-        [np.interp(np.arange(count), kept, curve) for curve in table.vectors[kept].T], axis=1
-    )
-    shuffled = np.random.default_rng(0).permutation(bridged)
-    energies, amplitudes = _waves(bridged)
-    _, amplitudes_shuffled = _waves(shuffled)
-    even = np.where(np.arange(1, count // 2 + 1) * 2 == count, 0.5, 1.0)
+
+    def bridged(rows: Array) -> Array:
+        curves = [np.interp(np.arange(count), kept, curve) for curve in rows.T]
+        return np.stack(curves, axis=1)
+
+    shuffled = table.vectors[np.random.default_rng(0).permutation(kept)]
+    energies, amplitudes = _waves(bridged(table.vectors[kept]))
+    _, amplitudes_shuffled = _waves(bridged(shuffled))
+    # Any two rows in a random order are as much alike as any others.
+    expected, _ = _waves(bridged(np.eye(kept.size) - 1.0 / kept.size))
     slow = count // 20
     return {
         "strongest": count / (np.argmax(energies) + 1),
         "slow": 100 * energies[:slow].sum() / energies.sum(),
-        "slow_control": 100 * even[:slow].sum() / even.sum(),
+        "slow_control": 100 * expected[:slow].sum() / expected.sum(),
         "slow_period": count / slow,
         "left_out": len(table.outliers),
         "peaks": _peaks(amplitudes, amplitudes_shuffled.max()),
