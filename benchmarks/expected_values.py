@@ -59,6 +59,10 @@ REASONS = {
     ("moonshotai/Kimi-K2.7-Code", "mlx"): (
         "mlx-lm reads rope_scaling alone, and the config has rope_parameters"
     ),
+    ("microsoft/Phi-3.5-MoE-instruct", "mlx"): (
+        "mlx-lm takes the factors for long texts in all, and the code of the family in transformers"
+        " those for short ones"
+    ),
     **dict.fromkeys(
         (("openai/gpt-oss-20b", "mlx"), ("openai/gpt-oss-120b", "mlx")),
         "mlx-lm rounds the ends of YaRN's ramp, and the config has truncate: false",

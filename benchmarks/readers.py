@@ -44,6 +44,7 @@ for family in CONFIG_MAPPING:
     found[family] = {"arguments": own, "parts": parts}
 print(json.dumps(found))
 """
+LONGROPE = "SuScaledRoPE"  # Its class for that.
 SCALINGS = ("rope_scaling", "rope_parameters", "scaling_config")
 # Modules of mlx-lm that are no model.
 SHARED = frozenset(
@@ -105,8 +106,12 @@ def _of_windows(code: ast.Module) -> str:
 
 
 def _of_scaling(code: ast.Module) -> str:
-    """Whether the rotations of a module take a scaling, lose it, or have a way of their own."""
+    """Whether the rotations of a module take a scaling, lose it, have LongRoPE alone, or have a way
+    of their own.
+    """
     every = list(ast.walk(code))
+    if any(isinstance(one, ast.alias) and one.name == LONGROPE for one in every):
+        return "longrope"
     calls = [
         ast.unparse(one)
         for one in every

@@ -82,7 +82,7 @@ def short_title(title: str, most: int) -> str:
 
 def plural(count: int, noun: str, many: str = "") -> str:
     """``count`` of what ``noun`` names, such as 1 row or 2 rows. many: the plural, unless with s"""
-    return f"{count} {noun if count == 1 else many or f'{noun}s'}"
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def with_unit(shown: str, unit: str) -> str:

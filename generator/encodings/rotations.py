@@ -73,6 +73,7 @@ class Rotation(Form):
         context
     rescaled: frequencies (n_pairs,) and attention factor, computed by transformers beforehand
     is_length_known: whether the model takes ``n_positions``; otherwise so many are shown
+    keeps_short: whether LongRoPE turns texts of any length by the factors for short ones
     """
 
     base: float
@@ -84,6 +85,7 @@ class Rotation(Form):
     window: int | None = None
     rescaled: tuple[Floats, float] | None = None
     is_length_known: bool = True
+    keeps_short: bool = False
     noun = "a rotation"
     acts_in = "queries and keys"
     quantity = "mean cosine of the angles"
@@ -130,11 +132,8 @@ class Rotation(Form):
         others; None without such a limit.
         """
         trained = self.scaling.get("original_max_position_embeddings")
-        return (
-            trained
-            if self.rope_type == "longrope" and isinstance(trained, int) and trained > 0
-            else None
-        )
+        switches = self.rope_type == "longrope" and not self.keeps_short
+        return trained if switches and isinstance(trained, int) and trained > 0 else None
 
     @property
     def has_two_lists(self) -> bool:

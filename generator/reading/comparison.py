@@ -248,8 +248,9 @@ def _longer_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
 
 
 def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]:
-    """The first rotation of each."""
-    return [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
+    """The first rotation of each, with the ratios that the code of a family passes over."""
+    forms = [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
+    return [replace(form, keeps_short=False) for form in forms]
 
 
 def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:

@@ -7,6 +7,7 @@ from typing import Any
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.open_questions import open_questions
+from generator.checkpoints.model.resolved import renamed
 from generator.checkpoints.model.stacks import known_parts, unknown_parts
 from generator.contracts import Files
 from generator.contracts.wording import Wording
@@ -15,14 +16,18 @@ from generator.reading.find import Found, all_schemes
 from generator.text import short
 
 WORDING = Wording("wording/questions.jinja")
+SPECULATOR = "speculators_model_type"  # Of a draft model as speculators saves it.
 MOST_SHOWN = 60  # characters of a value
 
 
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     """What stays open, a sentence each."""
     questions = understood_in_part(files, found)
+    known = {name for stack in files.resolved.stacks for name in renamed(stack.config.family)}
     unread = [
-        (name, short(json.dumps(value), MOST_SHOWN)) for name, value in unread_keys(files, found)
+        (name, short(json.dumps(value), MOST_SHOWN))
+        for name, value in unread_keys(files, found)
+        if name.split(".")[-1] not in known
     ]
     if unread:
         questions.append(WORDING("unread", settings=unread, source=files.config.source))
@@ -50,6 +55,7 @@ def unknown_family(files: Files, found: Found) -> str:
     parts = () if is_read else known_parts(resolved.readable)
     if config.claimed or guesses or parts or not (is_known or found.all):
         said = {"family": family, "claimed": config.claimed, "is_guessed": bool(guesses)}
+        said["speculator"] = config.text(SPECULATOR) or ""
         return WORDING("unknown_family", **said, named=class_name(config), parts=parts)
     return ""
 

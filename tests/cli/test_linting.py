@@ -168,7 +168,7 @@ def test_one_program_alone_is_told_of(run: Run, tmp_path: Path) -> None:
     assert "mlx-lm 0.32.2 takes base 10,000" in told["mlx-lm"][0]
     assert not any("transformers 4.57.6" in text for text in told["mlx-lm"])
     assert told["vllm"] == [
-        "From config.json, vLLM 0036026e takes base 1,000,000, 16 of 16 components; it gives no"
+        "From config.json, vLLM 0cd57848 takes base 1,000,000, 16 of 16 components; it gives no"
         " layer a window, and its limit is 64 positions."
     ]
     ended = run("lint", source, "--as", "mlx")

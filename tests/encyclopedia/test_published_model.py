@@ -152,6 +152,6 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     page_of.cache_clear()
     fold = pages[names[0]].partition("What each program takes</summary>")[2]
     text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
-    assert "and vLLM 0036026e take base 10,000, 128 of 128 components; they give 32 of 32" in text
+    assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
     assert "mlx-lm 0.32.2 takes base 10,000, 128 of 128 components; it gives no layer" in text
     assert "What each program takes" not in pages[names[1]]

@@ -114,7 +114,8 @@ def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
 @pytest.mark.parametrize(
     ("settings", "limit"),
     [
-        (OLD, 64),  # By YaRN the original length times the factor.
+        (OLD, 64),
+        ({**OLD, "max_position_embeddings": 32}, 32),  # Not 4 × 16 of YaRN.
         ({**OLD, "model_max_length": 32, "rope_scaling": None}, 32),
         ({**OLD, "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, 128),
         ({**OLD, "rope_scaling": None}, 64),
@@ -133,6 +134,19 @@ def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
 def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
     every = {one.reader.key: one.limit for one in taken(settings, "own")}
     assert (every["vllm"], every["sglang"]) == (limit, limit)
+
+
+@pytest.mark.parametrize("family", ["phi3", "phimoe", "minicpm3", "minicpm"])
+def test_mlx_lm_takes_the_factors_for_long_texts_in_all(family: str) -> None:
+    """Its SuScaledRoPE ran for these settings, with this factor of sqrt(1 + ln 4 / ln 16)."""
+    block = {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8}
+    sizes = {"original_max_position_embeddings": 16, "qk_rope_head_dim": 16, "q_lora_rank": 8,
+             "qk_nope_head_dim": 16, "v_head_dim": 16, "kv_lora_rank": 8}  # fmt: skip
+    block |= {"original_max_position_embeddings": 16, "factor": 8.0}
+    settings = {**SIZES, **sizes, "model_type": family, "rope_theta": 1e4, "rope_scaling": block}
+    [form] = rotations(mlx_lm.takes(settings) or {})
+    np.testing.assert_allclose(form.frequencies, 1e4 ** (-np.arange(8) / 8) / 2)
+    assert form.attention_factor == pytest.approx(1.2247449)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +183,7 @@ def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order:
 
 def test_programs_that_take_the_same_share_a_sentence() -> None:
     first, other, read = sentences(ModelConfig(NEW, "own"))
-    assert "transformers 5 and vLLM 0036026e take base 500,000, 16 of 16" in first
+    assert "transformers 5 and vLLM 0cd57848 take base 500,000, 16 of 16" in first
     assert first.endswith("; they give no layer a window, and their limit is 64 positions.")
     assert (
         "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other

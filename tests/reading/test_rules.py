@@ -162,19 +162,19 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
       "layer_types": ["full_attention"] * 4}),
     # Each multiplies the length by the factor of a scaling without an original length.
-    ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
+    ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0cd57848 takes texts of 128"
      " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="dynamic", factor=2.0),
      scaled(LLAMA, rope_type="dynamic", factor=1.0)),
-    ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0036026e takes texts of 128"
+    ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0cd57848 takes texts of 128"
      " positions, and max_position_embeddings says 64",
      scaled(LLAMA, rope_type="linear", factor=2.0), scaled(LONG, **YARN)),
-    ("factor-times-original", "The context is 4 × 64 = 256 already, and vLLM 0036026e multiplies"
+    ("factor-times-original", "The context is 4 × 64 = 256 already, and vLLM 0cd57848 multiplies"
      " it by the factor once more: where no length is asked for, it takes texts of 1,024",
      scaled(LONG, rope_type="linear", factor=4.0, original_max_position_embeddings=64),
      scaled(LONG, rope_type="linear", factor=4.0)),
     # vLLM's get_rope: blocks, unless mrope_interleaved is true.
-    ("sections", "time, height and width take turns over the pairs; vLLM 0036026e goes by"
+    ("sections", "time, height and width take turns over the pairs; vLLM 0cd57848 goes by"
      " mrope_interleaved, which is not true here, so it gives them blocks",
      scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2]),
      scaled(QWEN3_VL, rope_type="default", mrope_section=[3, 3, 2], mrope_interleaved=True)),
@@ -225,6 +225,29 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**{name: LLAMA[name] for name in LLAMA if name != "rope_theta"},
       "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}},
      {**LLAMA, "rope_scaling": {"rope_type": "default", "rope_theta": 1e6}}),
+    # Files of these releases were read for it: mlx_lm/models/qwen3.py of 0.31.3,
+    # configuration_minimax_m2.py of transformers 5.17, modeling_rope_utils.py of 4.55.4.
+    ("older-releases", "mlx-lm up to 0.31.3 does not load the file, because its code for qwen3",
+     {**LLAMA, "model_type": "qwen3", "rope_theta": None, "rope_parameters": {"rope_theta": 1e6}},
+     {**LLAMA, "model_type": "qwen3"}),
+    ("older-releases", "transformers up to 5.17 does not read rotary_dim here, so all 16 components"
+     " of a head turn, where the file gives 8",
+     {**LLAMA, "model_type": "minimax_m2", "head_dim": 16, "rotary_dim": 8},
+     {**LLAMA, "model_type": "minimax_m2", "head_dim": 16, "partial_rotary_factor": 0.5}),
+    ("older-releases", "transformers 4.55 takes 256 ÷ 64 = 4 for the factor of YaRN, and not 8 as",
+     scaled(LONG, **{**YARN, "factor": 8.0}), scaled(LONG, **YARN)),
+    # Of Ministral 3, 1.277 in vLLM 0.25.0 where transformers has 1 (github.com/vllm-project/vllm,
+    # issue 48621).
+    ("older-releases", "vLLM 0.25 does not read mscale and mscale_all_dim of YaRN: it multiplies"
+     " sine and cosine by 1.277, where transformers 5 does by 1.",
+     scaled({**LONG, "max_position_embeddings": 1024}, **{**YARN, "factor": 16.0}, mscale=1.0,
+            mscale_all_dim=1.0),
+     scaled({**LONG, "max_position_embeddings": 1024}, **{**YARN, "factor": 16.0}, mscale=1.0)),
+    # configuration_qwen3.py has no window unless use_sliding_window is true.
+    ("not-understood", "drops the window of 8 positions, since use_sliding_window is not true, so"
+     " OfADraft gets none from it.",
+     {**LLAMA, "model_type": "qwen3", "architectures": ["OfADraft"], "sliding_window": 8},
+     {**LLAMA, "model_type": "qwen3", "sliding_window": 8}),
     # modeling_llama.py has no word of sections.
     ("sections", "stands in the settings of llama, whose code in transformers turns all pairs",
      scaled(LLAMA, rope_type="default", mrope_section=[3, 3, 2]),

@@ -95,16 +95,16 @@ def test_what_another_model_type_or_version_would_make_known(settings: Settings,
     # vLLM's chatglm.py, bamba.py, deepseek_v2.py, qwen2.py and kimi_linear.py; mlx-lm's
     # deepseek_v32.py; llama.cpp's conversion/granite.py.
     ({"model_type": "chatglm", "original_rope": True}, "original_rope: true is not read by"
-     " transformers, but vLLM 0036026e reads it: it decides which components make a pair."),
+     " transformers, but vLLM 0cd57848 reads it: it decides which components make a pair."),
     ({"original_rope": True}, "original_rope: true is not read by transformers."),
     ({"model_type": "bamba", "attn_rotary_emb": 8}, "attn_rotary_emb: 8 is not read by"
-     " transformers, but llama.cpp's converter 00bd27a6 and vLLM 0036026e read it: it gives how"
+     " transformers, but llama.cpp's converter 00bd27a6 and vLLM 0cd57848 read it: it gives how"
      " many components of a head are rotated."),
     ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, "indexer_rope_interleave: true"
-     " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0036026e read it: it decides which"
+     " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0cd57848 read it: it decides which"
      " components make a pair in the indexer."),
     ({"model_type": "qwen2", "dual_chunk_attention_config": {"chunk_size": 16, "local_size": 8}},
-     "dual_chunk_attention_config is not read by transformers, but vLLM 0036026e reads it: it gives"
+     "dual_chunk_attention_config is not read by transformers, but vLLM 0cd57848 reads it: it gives"
      " the chunks in which positions of long texts are counted."),
     # configuration_minimax_m3_vl.py takes it for index_local_blocks.
     ({"model_type": "minimax_m3_vl_text", "sparse_attention_config": {"sparse_local_block": 1}},

@@ -89,9 +89,6 @@ TWO_TOWERS = frozenset({"clip"})
 # tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
-# Their code in transformers takes LongRoPE's factors for short texts in texts of any length.
-ALWAYS_SHORT = frozenset({"phimoe"})
-
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke",
@@ -115,6 +112,7 @@ UNREAD = frozenset(
         "decision_transformer",
         "granite_docling",
         "inkling2_text",
+        "minimax_m3_vl_text",
         "mistral_large4_text",
         "deepseek_v4",
         "musicflamingo",

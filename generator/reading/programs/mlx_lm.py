@@ -13,7 +13,10 @@ ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
 PAIRS, LAYERS = "rope_traditional", "layer_types"
 # Of a block: the range of YaRN's ramp is always rounded.
 NOT_READ = ("type", "rope_type", BASE, "attention_factor", "truncate")
-OF_SCALING = "scaling"  # Whether its rotations take one, lose it, or have a way of their own.
+# Whether its rotations take one, lose it, have LongRoPE alone, or have a way of their own.
+OF_SCALING = "scaling"
+LONGROPE = ("longrope", "su")
+LONG = ("long_factor", "long_mscale")
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
     "default": "default", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",
@@ -88,7 +91,8 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     if any(isinstance(value, Mapping) for value in inner.values()):
         return None  # Each model has its own way with several.
     base, scaling = _rotation(given, inner, fields)
-    if fields[OF_SCALING] == "own" and _kind(scaling) != "default":
+    is_other = fields[OF_SCALING] == "longrope" and scaling.get("type") not in LONGROPE
+    if (is_other or fields[OF_SCALING] == "own") and _kind(scaling) != "default":
         return None
     if base is None:
         raise RowError("it finds no base in the file")
@@ -99,7 +103,11 @@ def _taken(settings: Json, fields: Json) -> Json | None:
         of_class = defaults(str(settings.get("model_type"))).get(ROPE) or {}
         is_filled = _kind(of_class) != "default"  # By transformers, not by its models.
         return {**kept, BASE: base, **({SCALING: {"rope_type": "default"}} if is_filled else {})}
-    return {**kept, BASE: base, SCALING: _scaling(scaling if fields[OF_SCALING] == "taken" else {})}
+    if fields[OF_SCALING] in ("lost", "own"):
+        scaling = {}
+    elif scaling.get("type") in LONGROPE and fields[OF_SCALING] == "longrope":
+        scaling = {**scaling, "type": LONGROPE[0]}
+    return {**kept, BASE: base, SCALING: _scaling(scaling)}
 
 
 def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:
@@ -119,11 +127,16 @@ def _kind(scaling: Json) -> str:
 
 
 def _scaling(given: Json) -> Json:
-    """A block as transformers 5 writes it."""
+    """A block as transformers 5 writes it. Of LongRoPE, it takes the factors for long texts in all,
+    and the magnitude by the two lengths.
+    """
     kind = _kind(given)
     if kind not in KINDS:
         raise RowError(f"it knows no scaling of the kind {kind}")
     values = {name: value for name, value in given.items() if name not in NOT_READ}
+    if kind == LONGROPE[0]:
+        values.pop("factor", None)
+        values |= {name.replace("long", "short"): values[name] for name in LONG if name in values}
     return {**OF_KIND.get(KINDS[kind], {}), **values, "rope_type": KINDS[kind]}
 
 

@@ -18,12 +18,14 @@ LENGTHS = (
     "max_sequence_length", "max_seq_length", "seq_len", "model_max_length",
 )  # fmt: skip
 WITHOUT_LENGTH = 2048
-IN_LENGTH = frozenset({"longrope", "llama3"})  # Kinds of scaling that the length has already.
+# Kinds of scaling that the length has already.
+IN_LENGTH = frozenset({"longrope", "llama3", "yarn"})
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
 def takes(settings: Json) -> Json | None:
-    """Base and share may have older names.
+    """Base and share may have older names. Of YaRN, its magnitude is by the same keys as in
+    transformers 5.
 
     errors: RowError for two kinds of scaling in one block
     """
@@ -44,8 +46,8 @@ def takes(settings: Json) -> Json | None:
 
 
 def limit(config: Json, blocks: Sequence[Json]) -> int:
-    """The length that it serves where none is asked for: by YaRN the original one times its
-    factor, by other kinds the given one times theirs, by LongRoPE the original one.
+    """The length that it serves where none is asked for: the given one, times the factor of linear
+    and dynamic scaling, by LongRoPE the original one.
     """
     given = [config[name] for name in LENGTHS if config.get(name) is not None]
     length = config.get(LENGTHS[-1]) or min(given, default=WITHOUT_LENGTH)
@@ -58,8 +60,6 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:
             return int(config.get("original_max_position_embeddings", length))
         if kind not in IN_LENGTH:
             factor = block.get("factor") or factor
-        if kind == "yarn":
-            length = block["original_max_position_embeddings"]
     return int(length * factor)
 
 
@@ -76,10 +76,12 @@ def _blocks(settings: Json) -> Iterator[Json]:
 READER = ConfigReader(
     key="vllm",
     name="vLLM",
-    version="0036026e",
+    version="0cd57848",
     read_on="2026-11-29",
-    source="vllm/transformers_utils/config.py, patch_rope_parameters and patch_legacy_rope_type;"
-    " vllm/config/model.py, _get_and_verify_max_len",
+    source="vllm/model_executor/layers/rotary_embedding/__init__.py, get_rope, and"
+    " yarn_scaling_rope.py; as of 0036026e vllm/transformers_utils/config.py, patch_rope_parameters"
+    " and patch_legacy_rope_type; vllm/config/model.py, _get_and_verify_max_len, as of the change"
+    " that lets it go by the length for YaRN (pull request 56446)",
     is_run=False,
     takes=takes,
     limit=limit,

@@ -26,12 +26,32 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             yield one.sentence(config.source, ours)
     if ours.is_known and not ours.refused and ours.rotations:
         kind = "otherwise" if _is_stated(config.settings) else "by_default"
-        others = [group for group in by_rotation(asked) if not group[0].turns_as(ours)]
+        apart = [group for group in by_rotation(asked) if not group[0].turns_as(ours)]
+        others = [group for group in apart if not _is_long(group[0], ours)]
+        for group in apart:
+            if group not in others:
+                yield "long_alone", _long(group, ours)
         mend = agreed(config.settings, config.where) if others else {}
         for group in others:
             yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
         known = [one for one in asked if one.is_known and not one.refused]
         yield from _of_layers(known, ours, dotted(config.path_of("n_positions")))
+
+
+def _is_long(one: Taken, ours: Taken) -> bool:
+    """Whether it takes LongRoPE's factors for long texts in all, and transformers 5 does not."""
+    pairs = [(form, ours.rotations.get(part)) for part, form in one.rotations.items()]
+    return any(
+        form.rope_type == "longrope" and not form.has_two_lists and other and other.has_two_lists
+        for form, other in pairs
+    )
+
+
+def _long(group: Sequence[Taken], ours: Taken) -> Json:
+    """short: up to which length transformers 5 takes the other factors, None for any"""
+    short = max((form.short or 0 for form in ours.rotations.values()), default=0)
+    readers = {"readers": [one.name for one in group]}
+    return {**readers, "short": short or None, "apart": ours.apart(group[0])}
 
 
 def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tuple[str, Json]]:
@@ -73,8 +93,8 @@ def _is_stated(settings: Json) -> bool:
 RULE = Rule(
     key="readers",
     levels={**dict.fromkeys(("otherwise", "pairs"), "warning"),
-            **dict.fromkeys(("by_default", "refused", "windows", "limits", "alone", "not_known"),
-                            "note")},
+            **dict.fromkeys(("by_default", "long_alone", "refused", "windows", "limits", "alone",
+                             "not_known"), "note")},
     find=find,
     about=(*ROPE, "rope_theta", "model_type"),
 )  # fmt: skip

@@ -13,7 +13,7 @@ BY_LENGTH = frozenset({"dynamic", "longrope"})
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Scaling without effect, two equal lists of factors, and a block that no layer takes."""
+    """Scaling without effect, and a block that no layer takes."""
     for stack in examined.files.resolved.stacks:
         rope = stack.config.section(ROPE[0])
         if rope is not None and rope.sections and rope.text("rope_type"):
@@ -23,8 +23,6 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         form = one.form
         if not isinstance(form, Rotation) or not form.is_rescaled:
             continue
-        if form.rope_type == "longrope" and not form.has_two_lists:
-            yield "equal_lists", {}
         if form.rope_type not in BY_LENGTH and _is_as_without(form):
             yield "without_effect", {"part": one.part, "kind": form.rope_type}
 
@@ -37,7 +35,7 @@ def _is_as_without(form: Rotation) -> bool:
 
 RULE = Rule(
     key="scaling-without-effect",
-    levels={"without_effect": "warning", "equal_lists": "note", "flat": "warning"},
+    levels={"without_effect": "warning", "flat": "warning"},
     find=find,
-    about=("factor", "short_factor", *ROPE),
+    about=("factor", *ROPE),
 )

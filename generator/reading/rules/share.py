@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from generator.checkpoints.model import keys
+from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Examined, Json, Rule
+from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Rotation
 
 SHARES = frozenset(
@@ -23,12 +25,19 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         turned = {"part": one.part, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
         says_size_alone = all(key.split(".")[-1] in keys.SIZE_NAMES for key in origin.keys)
         if form.rotary_dim < form.head_dim and says_size_alone and not _is_given(examined, form):
-            yield "absent", {**turned, "family": examined.files.resolved.family_of(one.part)}
+            yield "absent", {**turned, "family": _family(examined, one.part)}
         for key in origin.keys:
             share = _value(examined, key)
             exact = None if share is None else share * form.head_dim
             if exact is not None and (round(exact) != int(exact + ROUNDING) or int(exact) % 2):
                 yield "uneven", {**turned, "key": key, "share": share, "exact": exact}
+
+
+def _family(examined: Examined, part: str) -> str:
+    """The model type of the file, also where its code is read as that of another family."""
+    own = examined.files.config.text_model.family
+    is_own = own != UNKNOWN and not is_known(own)
+    return own if is_own else examined.files.resolved.family_of(part)
 
 
 def _is_given(examined: Examined, form: Rotation) -> bool:

@@ -27,6 +27,7 @@ from generator.errors import RowError
 from generator.schemes.rotary.diffusion import along_axes
 from generator.schemes.rotary.families import (
     ALWAYS,
+    ALWAYS_SHORT,
     CODE_NOTES,
     FACTORS,
     INDEX_HEADS,
@@ -251,6 +252,7 @@ def _form(rotated: RotatedLayers) -> Rotation:
         _scaling(rotated),
         window=rotated.window,
         is_length_known=config.size("n_positions") is not None,
+        keeps_short=config.family in ALWAYS_SHORT and config.keys_of_file is None,
     )
 
 
@@ -354,7 +356,8 @@ def _longer_note(config: ModelConfig, form: Rotation) -> str:
     """
     if form.rope_type == "longrope" and form.has_two_lists:
         trained = form.scaling.get(ORIGINAL, form.n_positions)
-        return WORDING("other_frequencies_beyond", trained=trained)
+        sentence = "same_frequencies_beyond" if form.keeps_short else "other_frequencies_beyond"
+        return WORDING(sentence, trained=trained)
     if form.has_fixed_alpha:
         return WORDING("base_multiplied", alpha=form.scaling["alpha"])
     if form.rope_type == "dynamic":

@@ -28,6 +28,8 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
 }
 # Settings that replace the factor on sine and cosine, for texts within the original context.
 FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
+# Their code in transformers takes LongRoPE's factors for short texts in texts of any length.
+ALWAYS_SHORT = frozenset({"phimoe"})
 # Their code takes the list of bases by layer for whether a layer rotates alone, and the base from
 # rope_parameters (modeling_muse_spark.py and modeling_muse_glimmer.py of transformers).
 ONE_BASE = frozenset({"muse_glimmer_text", "muse_spark_text"})

@@ -1,0 +1,64 @@
+"""What releases that are still in use take otherwise, and newer ones of the same program do not."""
+
+from collections.abc import Iterator
+
+from generator.checkpoints.model.family_code import SHARE, SIZE
+from generator.contracts import Examined, Json, ModelConfig, Rule
+from generator.encodings import Rotation
+from generator.encodings.rotations import yarn_factor
+from generator.reading.reader_defaults import reader_defaults
+from generator.reading.taken import OLDER, is_read
+
+BASE, ORIGINAL = "rope_theta", "original_max_position_embeddings"
+# mlx-lm 0.31.3 has no base by default for them (mlx_lm/models/*.py).
+WITHOUT_BASE = frozenset({"qwen3", "granitemoehybrid"})
+WHOLE_HEAD = (
+    "minimax_m2"  # configuration_minimax_m2.py of transformers reads rotary_dim since 5.18.
+)
+# Keys of YaRN's magnitude that get_rope of vLLM 0.25 passes over.
+MAGNITUDE = ("attention_factor", "mscale", "mscale_all_dim")
+ROUNDING = 1e-4  # Relative.
+
+
+def find(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Of a config.json: a base that is missing at the top, a share by a name that was not read, a
+    factor that another one replaced, and a magnitude that was left out.
+    """
+    if not is_read(examined.files.config):
+        return
+    text = examined.files.config.text_model
+    if text.family in WITHOUT_BASE and text.value(BASE) is None:
+        yield "base", {"family": text.family}
+    for one in examined.encodings:
+        form = one.form
+        if not isinstance(form, Rotation) or not one.is_of_words:
+            continue
+        is_part = form.rotary_dim < form.head_dim
+        if is_part and text.family == WHOLE_HEAD and text.value(SHARE) is None:
+            yield "share", {"key": SIZE, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
+        if form.rope_type == "yarn":
+            yield from _of_yarn(text, form, examined.context)
+
+
+def _of_yarn(text: ModelConfig, form: Rotation, context: int | None) -> Iterator[tuple[str, Json]]:
+    """transformers 4.55 (modeling_rope_utils.py) and vLLM 0.25 (rotary_embedding/__init__.py)."""
+    factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
+    if not isinstance(factor, int | float) or not isinstance(original, int | float):
+        return
+    is_stated = any(ORIGINAL in part.settings for part in text.nested())
+    is_older = is_stated and text.family in reader_defaults(OLDER)
+    if context and is_older and abs(context / original - factor) > ROUNDING * factor:
+        sizes = {"context": context, "original": original, "ratio": context / original}
+        yield "factor", {**sizes, "factor": factor}
+    given = [name for name in MAGNITUDE if form.scaling.get(name) is not None]
+    usual, ours = yarn_factor(factor), form.attention_factor
+    if given and not text.is_latent and abs(usual - ours) > ROUNDING * usual:
+        yield "magnitude", {"paths": given, "usual": usual, "ours": ours}
+
+
+RULE = Rule(
+    key="older-releases",
+    levels=dict.fromkeys(("base", "share", "factor", "magnitude"), "note"),
+    find=find,
+    about=("factor", "rope_scaling", "rope_parameters", "rope_theta", "rotary_dim", "model_type"),
+)
