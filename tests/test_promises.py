@@ -16,9 +16,11 @@ import pytest
 from generator.checkpoints.files.formats import torch_pickle
 from generator.checkpoints.hub import client, revisions
 from generator.checkpoints.sources import hub as source
+from generator.site.history import former_site
 from tests import inline, tiny
 from tests.built import ROOT
 from tests.hub_server import Repository, serving
+from tests.serving import served
 from tests.synthetic import TABLE, Contents, write_folder, write_list
 
 COMMIT = "a" * 40
@@ -159,6 +161,14 @@ def test_an_offline_build_connects_to_nobody(tmp_path: Path) -> None:
     assert opened == []
 
 
+def test_an_atlas_that_is_published_is_read_at_its_address_alone(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"data/atlas.json": b'{"checkpoints": [], "schema": 1}'})
+    with served(tmp_path) as address, connections() as opened:
+        former_site.bring_releases(address, tmp_path / "history")
+        assert former_site.atlas(address)["checkpoints"] == []
+    assert {f"http://{host}:{port}" for host, port in opened} == {address}
+
+
 # The beginning of each promise, and the tests without which it would not hold.
 PROMISES = {
     "No code of a checkpoint runs": (
@@ -182,6 +192,7 @@ PROMISES = {
         "test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else",
         "test_an_offline_build_connects_to_nobody",
         "test_offline_builds_read_the_cache_and_send_no_request",
+        "test_an_atlas_that_is_published_is_read_at_its_address_alone",
     ),
     "Checksums are verified": (
         "test_a_checksum_of_a_format_is_compared",
@@ -244,9 +255,11 @@ PROMISES = {
     ),
     "`serve` listens on this machine alone": (
         "test_a_site_is_served_under_the_names_of_this_machine_alone",
+        "test_a_site_is_served_at_the_address_of_this_machine_alone",
     ),
     "A page of the site contacts no other host": (
         "test_what_is_planted_in_a_page_runs_only_without_its_policy",
+        "test_what_a_reader_types_is_text",
         "test_a_script_within_the_page_is_allowed_by_its_digest",
     ),
 }

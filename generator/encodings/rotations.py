@@ -212,14 +212,16 @@ class Rotation(Form):
         try:
             frequencies, attention_factor = self._by_rule()
             if not frequencies.size or not np.all(np.isfinite(frequencies) & (frequencies > 0.0)):
-                raise ValueError("no positive frequencies")
+                raise ValueError("a frequency is not positive and finite")
         # Validators and arithmetic of transformers raise errors of any kind.
         except Exception as error:
-            said = " ".join(" ".join(map(str, error.args)).split())
+            # A TypeError names types of Python.
+            told = "" if isinstance(error, TypeError) else " ".join(map(str, error.args))
+            said = " ".join(f": {told}".split()) if told else ""
             said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)
             raise RowError(
-                f"rotary scaling {dict(self.scaling)!r:.120} gives {type(error).__name__}:"
-                f" {said[:200]}; expected all settings of a kind that transformers knows"
+                f"rotary scaling {dict(self.scaling)!r:.120} cannot be computed{said[:200]};"
+                " expected all settings of a kind that transformers knows"
             ) from error
         return frozen(frequencies), attention_factor
 

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import problems_of
+from tests.site.test_escape import NASTY
 
 pytestmark = pytest.mark.samples
 
@@ -393,3 +394,31 @@ def test_what_is_planted_in_a_page_runs_only_without_its_policy(
     load_all(page)
     assert page.evaluate("typeof ran") == ("undefined" if keeps else "number")
     assert [failure == "csp" for failure in failures] == [keeps]
+
+
+# All that a reader may type into, as scripts hear it; and what would be there if it were markup.
+TYPED = """texts => {
+    for (const field of document.querySelectorAll("input:not([type=checkbox], [type=radio])"))
+        for (const text of texts) {
+            field.value = text;
+            for (const kind of ["input", "keyup", "change"])
+                field.dispatchEvent(new Event(kind, { bubbles: true }));
+        }
+}"""
+MADE = """() => document.querySelectorAll(
+    "iframe, object, embed, [onerror], [onload], [onclick], [onmouseover], [src=x], [href*=alert]"
+).length"""
+
+
+@pytest.mark.parametrize(
+    "kind", ["index.html", "compare.html", "models.html", "checkpoints/index.html"]
+)
+def test_what_a_reader_types_is_text(
+    kind: str, page: Page, address: str, problems: list[str]
+) -> None:
+    page.goto(f"{address}/{kind}")
+    page.locator("html.js").wait_for()
+    page.evaluate(TYPED, [*NASTY[:-1], "1e999", "-1", NASTY[0]])
+    page.locator(".md-search__input").fill(NASTY[0])
+    page.wait_for_load_state("networkidle")
+    assert (page.evaluate(MADE), problems) == (0, [])

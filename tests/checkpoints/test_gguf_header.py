@@ -148,6 +148,24 @@ def test_tensors_whose_bytes_may_be_those_of_others_are_refused(case: str) -> No
         opened(Memory(content))
 
 
+DEEP = (number_of(9, "I") + number_of(1)) * 64 + number_of(4, "I") + number_of(0)
+NAMELESS = number_of(2) + b"\xff\xfe" + number_of(4, "I") + number_of(1, "I")
+UNREADABLE = {
+    "a type of value": (file_of([setting("a", 13, bytes(8))], []), "a value of type 13; expected"),
+    "a type in a list": (file_of([setting("a", 9, number_of(99, "I") + bytes(16))], []), "type 99"),
+    "lists in lists": (file_of([setting("a", 9, DEEP)], []), "nested more than 64 deep"),
+    "a name": (file_of([NAMELESS], []), "for a name; expected text in UTF-8"),
+    "a type of tensor": (file_of([], [tensor_of("x", kind=99)], FOUR), "'x' has type 99; expected"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_no_reader_of_gguf_knows_is_said_in_words(case: str) -> None:
+    content, message = UNREADABLE[case]
+    with pytest.raises(RowError, match=message):
+        opened(Memory(content))
+
+
 def test_a_file_that_ends_before_its_tensors_is_a_row_error_though_none_is_read() -> None:
     content = file_of([], [tensor_of("x")], bytes(15))
     with pytest.raises(RowError, match="expected an end within the file"):

@@ -294,6 +294,13 @@ def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
         input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
 
 
+def test_what_the_library_quotes_of_a_tokenizer_is_cut() -> None:
+    wrong = json.dumps({**json.loads(word_level()), "model": "x" * 10_000})
+    with pytest.raises(RowError) as caught:
+        input_layer.read(bert_files({"tokenizer.json": wrong}), ROW)
+    assert len(str(caught.value)) < 300
+
+
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: bool) -> None:
     texts = {"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}

@@ -131,6 +131,13 @@ def test_numbers_of_a_type_that_is_not_read_are_listed(tmp_path: Path) -> None:
         files.tensor("a")
 
 
+def test_a_name_that_is_not_text_is_a_row_error_in_words(tmp_path: Path) -> None:
+    whole = model(initialisers=tensors_of({"name": MATRIX})).SerializeToString()
+    files = opened(tmp_path, whole.replace(b"name", b"nam\xff"))
+    with pytest.raises(RowError, match=r"model\.onnx: it cannot be read; expected"):
+        _ = files.tensors
+
+
 def test_matrices_in_constants_are_read_and_single_numbers_left_out(tmp_path: Path) -> None:
     values = {"folded": MATRIX, "axes": np.array([1, 2]), "eps": np.float32(1e-5)}
     nodes = [

@@ -31,7 +31,7 @@ TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 CONFIG = {"model_type": "bert"}
 BAD_CONFIGS = [
     b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000,
-    b'{"a": ' + b"9" * 5_000 + b"}",
+    b'{"a": ' + b"9" * 5_000 + b"}", b'{"a": ' + b"9" * 309 + b"}",
     # The Hub's libraries read UTF-8 alone.
     *('{"model_type": "gpt2"}'.encode(encoding) for encoding in ("utf-16", "utf-16-le", "utf-32")),
 ]  # fmt: skip

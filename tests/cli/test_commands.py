@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import typer
+from mkdocs import livereload
 from typer.testing import CliRunner, Result
 
 from generator.__main__ import PLAIN, plainly
@@ -26,6 +27,7 @@ from generator.cli.commands import app
 from generator.cli.progress import STAGES, Build, reporting
 from generator.cli.serving import for_this_machine, not_found
 from generator.cli.terminal import Terminal
+from generator.errors import RefusedError
 from generator.pipeline import local_pool
 from generator.pipeline.jobs import Event, JobStage, Models
 from generator.reading.find import all_schemes
@@ -383,6 +385,22 @@ def test_too_little_memory_ends_with_2_and_one_line(
     assert ended.value.exit_code == 2
     written = capsys.readouterr().err
     assert (written.startswith(said), written.count("\n")) == (True, 1)
+
+
+def test_a_site_is_served_at_the_address_of_this_machine_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, Any] = {}
+
+    def server(**settings: Any) -> None:
+        told.update(settings)
+        raise RefusedError("no server")
+
+    monkeypatch.setattr(livereload, "LiveReloadServer", server)
+    for replaced in ("commands.subprocess.run", "serving.require_free"):
+        monkeypatch.setattr(f"generator.cli.{replaced}", lambda *_, **__: None)
+    done = invoke("serve", "--config", str(write_list(tmp_path, [])), "--output", str(tmp_path))
+    assert (done.stderr, told["host"]) == ("no server\n", "127.0.0.1")
 
 
 def test_a_site_that_is_served_has_its_own_page_for_what_isnot_found(tmp_path: Path) -> None:

@@ -149,11 +149,19 @@ def test_yarn_and_fixed_ntk_slow_the_pairs_of_their_papers() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", [{"factor": 0.0}, {"factor": "two"}, {}, {"factor": 2.0, "mixed_b": 0.6}]
+    "broken",
+    [
+        {"factor": 0.0},
+        {"factor": "two"},
+        {"rope_type": "linear", "factor": [2, 3]},
+        {},
+        {"factor": 2.0, "mixed_b": 0.6},
+    ],
 )
 def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> None:
-    with pytest.raises(RowError, match="rotary scaling"):
+    with pytest.raises(RowError, match="rotary scaling") as caught:
         _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
+    assert "Error" not in str(caught.value)
 
 
 def test_what_a_scaling_lacks_is_named_in_the_same_order_by_every_process() -> None:

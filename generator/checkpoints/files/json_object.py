@@ -7,6 +7,7 @@ from typing import Any
 from generator.contracts import Json
 from generator.errors import RowError
 
+MOST_DIGITS = 308  # of a whole number; no real number has more
 DEEPEST = 64  # Levels, ten times those of configs in use; what reads them calls itself at each.
 
 
@@ -18,7 +19,7 @@ def parse_config(text: bytes, where: str) -> Json:
     """
     try:
         # With or without a mark. Python would read UTF-16 and UTF-32 too.
-        config = json.loads(text.decode("utf-8-sig"))
+        config = json.loads(text.decode("utf-8-sig"), parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
     if not isinstance(config, dict):
@@ -28,6 +29,13 @@ def parse_config(text: bytes, where: str) -> Json:
             f"{where}: nested more than {DEEPEST} deep; expected the settings of a model"
         )
     return config
+
+
+def _whole(digits: str) -> int:
+    """errors: ValueError"""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number of {len(digits):,} digits")
+    return int(digits)
 
 
 def is_deeper(value: Any, most: int) -> bool:

@@ -10,12 +10,15 @@ from generator.errors import AtlasError, RowError
 
 LONGEST = 200  # characters
 TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")  # Colours and bold.
+# What Python says of code, not of a file.
+OF_CODE = (LookupError, TypeError, AttributeError, RecursionError)
 
 
 @contextmanager
 def as_row_error(where: str, expected: str, problem: str = "it cannot be read") -> Iterator[None]:
     """A RowError in place of any exception but ours and those of disk and memory: "``where``:
-    ``problem`` (cause); expected ``expected``". Warnings are not shown.
+    ``problem`` (cause); expected ``expected``", without a cause that is about code. Warnings are
+    not shown.
     """
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -26,14 +29,13 @@ def as_row_error(where: str, expected: str, problem: str = "it cannot be read") 
     except Exception as error:
         if isinstance(error, OSError) and error.filename:
             raise
-        raise RowError(f"{where}: {problem} ({_first_line(error)}); expected {expected}") from None
+        raise RowError(f"{where}: {problem}{_cause(error)}; expected {expected}") from None
 
 
-def _first_line(error: Exception) -> str:
-    """The first line of a message, as far as ``LONGEST`` characters; the class of an error that is
-    about a missing entry, whose message names only that.
+def _cause(error: Exception) -> str:
+    """The first line of a message in parentheses, as far as ``LONGEST`` characters; "" without
+    one.
     """
-    message = repr(error) if isinstance(error, LookupError) else str(error)
-    lines = filter(None, map(str.strip, TERMINAL_CODE.sub("", message).splitlines()))
-    line = next(lines, type(error).__name__)
-    return shorten(line, LONGEST, placeholder=" …").rstrip(".")
+    message = "" if isinstance(error, OF_CODE) else TERMINAL_CODE.sub("", str(error))
+    line = next(filter(None, map(str.strip, message.splitlines())), "")
+    return f" ({shorten(line, LONGEST, placeholder=' …').rstrip('.')})" if line else ""

@@ -235,7 +235,7 @@ def tokenizer_of(tokenizer_json: bytes, where: str) -> Iterator[Any]:
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
         raise RowError(
-            f"{where}/tokenizer.json: {error}; expected a file of the tokenizers library"
+            f"{where}/tokenizer.json: {error!s:.200}; expected a file of the tokenizers library"
         ) from None
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.json_object import DEEPEST
 from generator.checkpoints.files.reader import MOST_TENSORS
 from generator.contracts import WeightsFile
 from generator.contracts.file_formats import file_label
@@ -199,7 +200,12 @@ def _check_beginning(head: Beginning) -> None:
 
 
 def _new_name(head: Beginning, known: Mapping[str, object]) -> str:
-    name = head.text()
+    try:
+        name = head.text()
+    except UnicodeDecodeError as error:
+        raise RowError(
+            f"{head.where}: {error.object!r:.80} for a name; expected text in UTF-8"
+        ) from None
     if name in known:
         raise RowError(
             f"{head.where}: {name!r:.80} appears twice in the header; expected each name once"
@@ -210,22 +216,33 @@ def _new_name(head: Beginning, known: Mapping[str, object]) -> str:
 def _value(head: Beginning, kind: int) -> Value:
     if kind == TEXT:
         return head.text(errors="replace")
-    return _list(head) if kind == LIST else head.number(NUMBERS[kind])
+    return _list(head, DEEPEST) if kind == LIST else head.number(_number(head, kind))
 
 
-def _list(head: Beginning) -> tuple[Scalar, ...] | Unread:
+def _list(head: Beginning, most: int) -> tuple[Scalar, ...] | Unread:
+    """most: levels of lists, this one included"""
+    if not most:
+        raise RowError(f"{head.where}: lists nested more than {DEEPEST} deep; expected fewer")
     kind, count = int(head.number("I")), head.count()
     if kind == LIST:
         for _ in range(count):
-            _list(head)
+            _list(head, most - 1)
         return Unread(count)
     if kind == TEXT:
         head.skip_texts(count)
         return Unread(count)
+    number = _number(head, kind)
     if count > MOST_KEPT:
-        head.skip(count * struct.calcsize(f"<{NUMBERS[kind]}"))
+        head.skip(count * struct.calcsize(f"<{number}"))
         return Unread(count)
-    return tuple(head.number(NUMBERS[kind]) for _ in range(count))
+    return tuple(head.number(number) for _ in range(count))
+
+
+def _number(head: Beginning, kind: int) -> str:
+    """The ``struct`` format of a type of number. errors: RowError for another type"""
+    if kind not in NUMBERS:
+        raise RowError(f"{head.where}: a value of type {kind:,}; expected a type of GGUF, 0 to 12")
+    return NUMBERS[kind]
 
 
 def _spans(head: Beginning, tensors: Mapping[str, _Described], alignment: Any) -> dict[str, Span]:
@@ -233,7 +250,7 @@ def _spans(head: Beginning, tensors: Mapping[str, _Described], alignment: Any) -
 
     errors: RowError unless all are aligned, within the file and apart
     """
-    from gguf.constants import GGMLQuantizationType
+    from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
     from gguf.quants import quant_shape_to_byte_shape
 
     if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
@@ -243,6 +260,10 @@ def _spans(head: Beginning, tensors: Mapping[str, _Described], alignment: Any) -
     base = -(-head.at // alignment) * alignment
     spans = {}
     for name, tensor in tensors.items():
+        if tensor.type not in GGML_QUANT_SIZES:
+            raise RowError(
+                f"{head.where}: {name!r:.80} has type {tensor.type:,}; expected one of ggml"
+            )
         kind = GGMLQuantizationType(tensor.type)
         start = base + tensor.offset
         stop = start + math.prod(quant_shape_to_byte_shape(tensor.shape or (1,), kind))

@@ -168,7 +168,7 @@ def _encoder(header: Header, part: str) -> dict[str, Any]:
     settings = {
         name: value
         for end, value in values.items()
-        if value is not None
+        if value is not None and not isinstance(value, Unread)
         for name in NAMES_OF_ENCODERS[end]
     }
     kind = header.text(f"{ENCODER}.{part}.projector_type") or header.text(
