@@ -423,17 +423,30 @@ class Encoding(_Encoding, Generic[FormT_co]):
 
 
 @dataclass(frozen=True)
+class FurtherPicture:
+    """A figure in the text of a scheme's page, where its ``explain`` calls ``caller`` with its key;
+    numbers, draw: see ``Picture``
+    """
+
+    numbers: Callable[[], Numbers]
+    draw: "Callable[[Numbers], Drawing]"
+
+
+@dataclass(frozen=True)
 class Picture:
     """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
     The module ``picture`` of the scheme has it, its template the texts.
     numbers: returns the arrays that ``draw`` takes; the caption states which of them are made up
     card: returns the image (rows, columns) that stands for the scheme on a card, NaN where empty
+    further: figures of sections of its page, by key; the template has the texts of each under its
+        key
     """
 
     numbers: Callable[[], Numbers]
     draw: "Callable[[Numbers], Drawing]"
     card: Callable[[Numbers], Array]
+    further: Mapping[str, FurtherPicture] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

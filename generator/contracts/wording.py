@@ -77,12 +77,14 @@ class Wording:
         return _one_line(str(found)).translate(PLAIN)
 
     def shown(self, name: str) -> str:
-        """A text, or a macro without arguments, as a page shows it.
+        """A text, or a macro without arguments, as a page shows it; figures in it by their keys.
 
         errors: those of the template
         """
         found = getattr(_environment().get_template(self.path).make_module({"link": str}), name)
-        return str(found() if callable(found) else found)
+        if callable(found):
+            found = found(caller=str) if found.caller else found()
+        return str(found)
 
     def arguments(self, name: str) -> tuple[str, ...]:
         """Names of the values in a sentence."""

@@ -19,7 +19,7 @@ from generator.contracts.wording import FILTERS
 from generator.figures import svg
 from generator.site import moved, outline, reports
 from generator.site.compare import scripts as compare_data
-from generator.site.data import citations, dataset, feed, figure_scripts, finder
+from generator.site.data import citations, dataset, feed, figure_scripts, finder, notebook_files
 from generator.site.data import downloads as data_files
 from generator.site.data import lesson_numbers as lesson_data
 from generator.site.html import escape
@@ -129,6 +129,7 @@ def render(
         **written,
         **assets,
         **data_files.makers(atlas),
+        **notebook_files.makers(markdown, atlas.address),
         **scripted,
         **feed.makers(atlas),
         **badges.makers(atlas),

@@ -9,6 +9,7 @@ from generator.figures.panels import colour_bar, image, panels
 from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import by_pair
+from generator.schemes.rotary.pairs import FURTHER
 
 
 def _numbers() -> Numbers:
@@ -39,4 +40,5 @@ PICTURE = Picture(
     numbers=_numbers,
     draw=_draw,
     card=lambda numbers: by_pair(np.concatenate([numbers["mean"][64:0:-1], numbers["mean"][:65]])),
+    further=FURTHER,
 )

@@ -16,9 +16,9 @@ from generator.contracts import (
     EncodingRecord,
     Layer,
     Metric,
+    Numbers,
     Outcome,
     Reading,
-    Scheme,
     UseResult,
     paper_address,
 )
@@ -26,7 +26,7 @@ from generator.contracts.wording import Wording
 from generator.site.data import schema as data_schema
 from generator.site.data.npz import archive
 from generator.site.history import releases
-from generator.site.pictures.scheme_pictures import picture_of
+from generator.site.pictures.scheme_pictures import numbers_of
 from generator.site.runs import downloads_of_runs as run_data
 from generator.text import visible
 
@@ -42,8 +42,9 @@ CsvRow = list[Any]
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
     pictures = {
-        f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme)
+        f"data/schemes/{name}.npz": partial(_picture_arrays, numbers)
         for scheme in atlas.schemes
+        for name, numbers in numbers_of(scheme).items()
     }
     tables: dict[str, Callable[[], bytes]] = {
         **_atlas_files(atlas),
@@ -246,8 +247,8 @@ def layers(
     ]
 
 
-def _picture_arrays(scheme: Scheme) -> bytes:
-    return archive(picture_of(scheme).numbers())
+def _picture_arrays(numbers: Callable[[], Numbers]) -> bytes:
+    return archive(numbers())
 
 
 def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:

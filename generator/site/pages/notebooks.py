@@ -1,19 +1,29 @@
 """The page on the five notebooks that the atlas grew out of, with what it has for each cell."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from generator.contracts import Atlas, Figure, Outcome, Page, PageContext, PageKind, Reading, Result
+from generator.contracts.checkpoints import SENTENCE
 from generator.encodings import Form, OffsetBias, PositionTable
+from generator.numerics.arrays import Array, row_norms
 from generator.site.outline import Outline, figures_of
 
 
 @dataclass(frozen=True)
 class NotebookModel:
-    """The model of a notebook. id: on the Hub, "" for a formula; form: of its encoding"""
+    """The model of a notebook. id: on the Hub, "" for a formula; form: of its encoding; table: the
+    parameter that has it, where lines of Python read it
+    """
 
     id: str
     form: type[Form]
+    table: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,28 +43,100 @@ class Shown:
     addresses: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What lines of Python load.
+
+    name: that transformers takes; table: the parameter; sentence: that its tokenizer splits
+    """
+
+    name: str
+    table: str
+    sentence: str = SENTENCE
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The sentence of an encoding, step by step.
+
+    ids: of its tokens; words, positions, both: (n_tokens, d_model), ``both`` is the sum of the two
+    types, inputs: the same where the model has them; apart: by how much ``both`` differs from
+        ``inputs``, as a percentage of their norms, mean over tokens
+    second: places in the sentence of the tokens of ``SECOND``; empty where it lacks one
+    """
+
+    shown: Shown
+    loaded: Loaded
+    ids: Sequence[int]
+    words: Array
+    positions: Array
+    both: Array
+    types: Array | None
+    inputs: Array | None
+    apart: float | None
+    second: Sequence[int]
+
+
+GPT_2 = NotebookModel("openai-community/gpt2", PositionTable, "wpe.weight")
+BERT = NotebookModel(
+    "google-bert/bert-base-uncased", PositionTable, "embeddings.position_embeddings.weight"
+)
 MODELS = {
-    "gpt_2": NotebookModel("openai-community/gpt2", PositionTable),
-    "bert_base": NotebookModel("google-bert/bert-base-uncased", PositionTable),
+    "gpt_2": GPT_2,
+    "bert_base": BERT,
     "t5_small": NotebookModel("google-t5/t5-small", OffsetBias),
     "sinusoid": NotebookModel("", PositionTable),
 }
+# Parameters with the position table in the classes that AutoModel makes, by model type.
+TABLES = {"gpt2": GPT_2.table, "bert": BERT.table}
+SECOND = ("[CLS]", "the", "cat", "was", "tired", ".", "[SEP]")
+# What a line of Python may name.
+NAME, PLAIN_SENTENCE = re.compile(r"[\w-][\w./-]*"), re.compile(r"[\w ,.;:!?'-]+")
+ANATOMY = "anatomy_of_the_input"
+# Models of the notebooks' own configs as Python prints them, which a test compares.
+TREES: Mapping[str, str] = json.loads(
+    Path(__file__).with_name("module_trees.json").read_text(encoding="utf-8")
+)
 
 
 @dataclass(frozen=True)
 class NotebooksContext(PageContext, template="notebooks.md.jinja"):
-    """The encoding that stands for each model; None where no other can."""
+    """The encoding that stands for each model; None where no other can.
+
+    of_gpt_2, of_bert: whose sentence the cells of either show; None without one
+    table, sentences: what lines of Python load for the table of GPT-2 and for the sentences
+    trees: modules of GPT-2, of the embedding layer of BERT, and of T5
+    """
 
     gpt_2: Shown | None
     bert_base: Shown | None
     t5_small: Shown | None
     sinusoid: Shown | None
+    of_gpt_2: Spoken | None
+    of_bert: Spoken | None
+    table: Loaded
+    sentences: Mapping[str, Loaded]
+    trees: Mapping[str, str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page."""
     shown = {name: _shown(atlas, model) for name, model in MODELS.items()}
-    return [Page("learn/notebooks.md", NotebooksContext(**shown))]
+    tables = {"gpt_2": (GPT_2.table, BERT.table), "bert_base": (BERT.table,)}
+    spoken = {name: _spoken(atlas, shown[name], tables[name]) for name in tables}
+    sentences = {
+        name: one.loaded if one else Loaded(MODELS[name].id, MODELS[name].table)
+        for name, one in spoken.items()
+    }
+    context = NotebooksContext(
+        **shown,
+        of_gpt_2=spoken["gpt_2"],
+        of_bert=spoken["bert_base"],
+        table=_loaded(shown["gpt_2"]) or Loaded(GPT_2.id, GPT_2.table),
+        sentences=sentences,
+        trees=TREES,
+    )
+    return [Page("learn/notebooks.md", context)]
 
 
 def _shown(atlas: Atlas, model: NotebookModel) -> Shown | None:
@@ -95,6 +177,58 @@ def _with_sections(atlas: Atlas, outcome: Outcome, reading: Reading, is_own: boo
 
 def _applicable(reading: Reading) -> dict[str, Result]:
     return {key: result for key, result in reading.results.items() if result.reason is None}
+
+
+def _loaded(shown: Shown | None) -> Loaded | None:
+    """What loads the encoding; None for one that transformers loads in another way."""
+    if shown is None:
+        return None
+    row = shown.outcome.checkpoint
+    name = row.copy_of.removeprefix("hub:") if row.copy_of.startswith("hub:") else row.id
+    table = TABLES.get(shown.outcome.family)
+    return Loaded(name, table) if table and NAME.fullmatch(name) else None
+
+
+def _spoken(atlas: Atlas, preferred: Shown | None, tables: Container[str]) -> Spoken | None:
+    """The sentence of an encoding, else of the first other that has one; of those whose parameter
+    with the table is one of ``tables``.
+    """
+    found = map(_sentence, _with_tables(atlas, preferred))
+    return next((one for one in found if one and one.loaded.table in tables), None)
+
+
+def _with_tables(atlas: Atlas, preferred: Shown | None) -> Iterator[Shown]:
+    if preferred is not None:
+        yield preferred
+    for outcome, reading in atlas.encodings:
+        if outcome.family in TABLES and reading.alts and ANATOMY in reading.results:
+            yield _with_sections(atlas, outcome, reading, is_own=False)
+
+
+def _sentence(shown: Shown) -> Spoken | None:
+    """Its steps; None without positions, or without a tokenizer that splits a sentence."""
+    loaded, result = _loaded(shown), shown.results.get(ANATOMY)
+    text = shown.outcome.checkpoint.sentence
+    if loaded is None or result is None or not isinstance(text, str):
+        return None
+    positions, arrays = result.derived["positions"], result.arrays
+    if not PLAIN_SENTENCE.fullmatch(text) or not len(positions):
+        return None
+    both, inputs = arrays["words"] + positions, arrays.get("normed")
+    apart = None if inputs is None else row_norms(inputs - both) / row_norms(inputs)
+    tokens = arrays["tokens"].tolist()
+    return Spoken(
+        shown,
+        Loaded(loaded.name, loaded.table, text),
+        arrays["ids"].tolist(),
+        arrays["words"],
+        positions,
+        both,
+        arrays.get("types"),
+        inputs,
+        None if apart is None else 100.0 * float(np.mean(apart)),
+        [tokens.index(each) for each in SECOND] if {*SECOND} <= {*tokens} else [],
+    )
 
 
 PAGE = PageKind("notebooks", pages, ("learn/notebooks.md",))

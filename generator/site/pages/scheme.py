@@ -36,13 +36,15 @@ class SchemesContext(PageContext, template="schemes.md.jinja"):
 
 @dataclass(frozen=True)
 class SchemeContext(PageContext, template="scheme.md.jinja"):
-    """found: names by which search finds it; users: encodings; unmeasured: with numbers unread
+    """further: figures in its text, by key
+    found: names by which search finds it; users: encodings; unmeasured: with numbers unread
     ranges: see ``_ranges``; shared: findings that all encodings have
     """
 
     scheme: Scheme
     found: SearchNames
     picture: Figure
+    further: Mapping[str, Figure]
     users: Sequence[Member]
     unmeasured: Sequence[Outcome]
     ranges: Sequence[tuple[Column, Ranking]]
@@ -66,13 +68,16 @@ def _page(atlas: Atlas, scheme: Scheme) -> Page:
         scheme,
         of_scheme(scheme),
         scheme_pictures.figure(scheme),
+        scheme_pictures.further(scheme),
         users,
         [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
         _ranges(atlas, users),
         [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
     )
     card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
-    return Page(f"schemes/{scheme.key}.md", context, (context.picture,), card)
+    return Page(
+        f"schemes/{scheme.key}.md", context, (context.picture, *context.further.values()), card
+    )
 
 
 def _ranges(atlas: Atlas, users: Sequence[Member]) -> list[tuple[Column, Ranking]]:

@@ -6,7 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from generator import schemes
-from generator.contracts import Figure, FigureSpec, Numbers, Picture, Results, Scheme
+from generator.contracts import (
+    Figure,
+    FigureSpec,
+    FurtherPicture,
+    Numbers,
+    Picture,
+    Results,
+    Scheme,
+)
 from generator.contracts.wording import GivenTexts
 
 if TYPE_CHECKING:
@@ -19,12 +27,30 @@ def picture_of(scheme: Scheme) -> Picture:
     return picture
 
 
+def numbers_of(scheme: Scheme) -> dict[str, Callable[[], Numbers]]:
+    """Functions that return the numbers in each of its pictures, by the name of its files."""
+    picture = picture_of(scheme)
+    further = {f"{scheme.key}-{key}": one.numbers for key, one in picture.further.items()}
+    return {scheme.key: picture.numbers, **further}
+
+
 def figure(scheme: Scheme) -> Figure:
     """The picture of a scheme as a figure without results."""
-    picture = picture_of(scheme)
-    texts = [scheme.wording(f"picture_{name}") for name in ("caption", "how_to_read", "alt")]
+    return _figure(scheme, picture_of(scheme), "picture", scheme.key)
+
+
+def further(scheme: Scheme) -> dict[str, Figure]:
+    """The figures of sections of its page, by key."""
+    return {
+        key: _figure(scheme, one, key, f"{scheme.key}-{key}")
+        for key, one in picture_of(scheme).further.items()
+    }
+
+
+def _figure(scheme: Scheme, picture: Picture | FurtherPicture, key: str, name: str) -> Figure:
+    texts = [scheme.wording(f"{key}_{text}") for text in ("caption", "how_to_read", "alt")]
     spec = FigureSpec(
-        "picture",
+        key,
         GivenTexts(*texts),
         draw=partial(_draw, picture.draw, picture.numbers()),
         python=(
@@ -34,11 +60,11 @@ def figure(scheme: Scheme) -> Figure:
         ),
     )
     return Figure(
-        f"figures/schemes/{scheme.key}",
+        f"figures/schemes/{name}",
         spec,
         texts[-1],
-        f"data/schemes/{scheme.key}.npz",
-        cache_key=(scheme.key,),
+        f"data/schemes/{name}.npz",
+        cache_key=(name,),
     )
 
 
