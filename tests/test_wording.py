@@ -93,11 +93,15 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 isinstance(last := node.args[-1], ast.Name) and name != "\0"
             ):
                 yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
+                given = {keyword.arg: keyword.value for keyword in node.keywords}
+                if where := _text_of(given["where"]) if "where" in given else None:
+                    yield templates[last.id], where, frozenset()
 
 
 # Asked for by every record, by these names.
 OF_RECORDS = {"title", "question", "source", "summary", "looked_for",
-              "picture_caption", "picture_how_to_read", "picture_alt"}  # fmt: skip
+              "picture_caption", "picture_how_to_read", "picture_alt",
+              "overlay_title", "overlay_how_to_read"}  # fmt: skip
 ASKED = [(module, *each) for module in MODULES for each in _asked(module)]
 PATHS = sorted({path for module in MODULES for path in _templates_of(module).values()})
 
