@@ -93,9 +93,8 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 isinstance(last := node.args[-1], ast.Name) and name != "\0"
             ):
                 yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
-                given = {keyword.arg: keyword.value for keyword in node.keywords}
-                if where := _text_of(given["where"]) if "where" in given else None:
-                    yield templates[last.id], where, frozenset()
+                clauses = (one.value for one in node.keywords if one.arg == "where")
+                yield from ((templates[last.id], _text_of(one) or "", None) for one in clauses)
 
 
 # Asked for by every record, by these names.
