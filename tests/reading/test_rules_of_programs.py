@@ -68,6 +68,13 @@ def test_what_is_always_seen_in_sparse_layers_is_said_by_its_family() -> None:
     assert "the blocks that end with the query's own are always among its keys" in question
 
 
+def test_a_window_as_long_as_what_a_program_serves_is_not_missing() -> None:
+    """Without a length, vLLM and SGLang serve 2,048 positions, and RecurrentGemma sees as many."""
+    config = known_model("google/recurrentgemma-2b")
+    assert config is not None
+    assert "window" not in rules(config.settings).get("readers", "")
+
+
 def test_a_draft_of_speculators_is_named() -> None:
     said = rules({"speculators_model_type": "eagle3", "transformer_layer_config": LLAMA})
     assert "no model type but that of a speculator, “eagle3”, so" in said["not-understood"]
