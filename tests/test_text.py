@@ -14,6 +14,7 @@ from generator.text import (
     counted,
     fixed,
     in_words,
+    plural,
     printed,
     printed_rows,
     ranges,
@@ -34,6 +35,7 @@ CASES = {
         (counted(6, 6, "head", "favour"), "All 6 heads favour"),
         (counted(1, 1, "head", "favour"), "The only head favours"),
         (counted(0, 1, "head", "favour"), "The only head does not favour"),
+        (plural(1, "position"), "1 position"), (plural(2048, "position"), "2,048 positions"),
     ),
     "rounding never reaches a limit that the value does not": (
         (rounded(0.9974, 2, 1.0), "0.997"),

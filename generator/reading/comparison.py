@@ -329,8 +329,8 @@ def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)
 
 def _mixing(reaches: Any, sides: Sides) -> Json:
     a, b = (
-        WORDING("reach", mixers=list(reach[0]), before=reach[1] or None, keys=_keys_of_layers(side))
-        for reach, side in zip(reaches, sides, strict=True)
+        WORDING("reach", mixers=[*mixers], before=before, keys=_keys_of_layers(side))
+        for (mixers, before, _), side in zip(reaches, sides, strict=True)
     )
     return {"a": a, "b": b}
 

@@ -93,6 +93,8 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"model_type": "smollm3"}, {}, "rotation_alone", "In 1 of 4 layers of the decoder (3)"),
     ({"model_type": "mistral", "sliding_window": 8}, {"model_type": "mistral"}, "mixing",
      "B has windows within 8 positions"),
+    ({"model_type": "mistral", "sliding_window": 1}, {"model_type": "mistral"}, "mixing",
+     "B has windows within 1 position ("),
     ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
      "longer", "beyond 64 positions by 4 to 8 in A and beyond 64 positions by 4 to 16 in B"),
     ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},
@@ -110,6 +112,12 @@ def test_each_setting_that_is_broken_is_named(
     assert found.verdict == "different"
     assert [one.kind for one in found.differences] == [kind]
     assert text in found.differences[0].text
+
+
+def test_a_base_that_turns_nothing_is_refused_by_its_own_key() -> None:
+    bert = {**LLAMA, "model_type": "modernbert", "local_rope_theta": -1, "local_attention": 8}
+    with pytest.raises(RowError, match="local_rope_theta is -1"):
+        between(config(LLAMA), config(bert))
 
 
 def test_a_context_that_a_class_fills_in_is_compared() -> None:

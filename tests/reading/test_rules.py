@@ -49,6 +49,7 @@ PROPORTIONAL: Settings = {
                            "rope_theta": 1e6},
         "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}},
 }  # fmt: skip
+LISTED = [2.0] * 7 + [3.0]
 QWEN3_VL: Settings = {**LLAMA, "model_type": "qwen3_vl_text", "head_dim": 16}
 
 
@@ -63,6 +64,13 @@ def rules(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def scaled(base: Mapping[str, Any], **scaling: Any) -> Settings:
     return {**base, "rope_scaling": scaling}
+
+
+def longrope_of(family: str, **changed: Any) -> Settings:
+    """LongRoPE by the settings of a family that also gives the original length at the top."""
+    block = {**LONGROPE, "type": "longrope", "short_mscale": 1.2, "long_mscale": 1.2, **changed}
+    lengths = {"original_max_position_embeddings": 64, "max_position_embeddings": 256}
+    return {**LLAMA, **lengths, "model_type": family, "rope_scaling": block}
 
 
 CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
@@ -97,11 +105,8 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     ("unread-key", "The nearest key that is known is attention_factor",
      scaled(LONG, **YARN, attn_factor=0.9), scaled(LONG, **YARN, attention_factor=0.9)),
     ("scaling-without-effect", "The “linear” scaling in the decoder changes no angle",
-     scaled(LLAMA, rope_type="linear", factor=1.0), scaled(LLAMA, rope_type="linear", factor=2.0)),
-    # Beyond the context, its base grows with a factor of 1 as well.
-    ("scaling-without-effect", "short_factor and long_factor are equal",
-     scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8}),
-     scaled(LLAMA, rope_type="dynamic", factor=1.0)),
+     # Beyond the context, its base grows with a factor of 1 as well.
+     scaled(LLAMA, rope_type="linear", factor=1.0), scaled(LLAMA, rope_type="dynamic", factor=1.0)),
     ("layer-schedule", "applies to one of two rotations alone, in layers 3",
      {**scaled(LLAMA, rope_type="linear", factor=8.0), "model_type": "gemma3_text",
       "sliding_window": 8, "layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
@@ -112,7 +117,18 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      {**PROPORTIONAL, "layer_types": ["full_attention"] * 4}),
     ("longrope-switch", "In texts of more than 64 tokens, transformers turns all tokens of the"
      " decoder by other angles",
-     scaled(LONG, **LONGROPE), scaled(LONG, **{**LONGROPE, "long_factor": [1.0] * 8})),
+     scaled(LONG, **LONGROPE), scaled(LONG, **YARN)),
+    ("longrope-switch", "short_factor and long_factor are equal: texts of any length have the same"
+     " angles, of pairs that are slowed 2 to 3 times.",
+     scaled(LONG, **{**LONGROPE, **dict.fromkeys(("short_factor", "long_factor"), LISTED)}),
+     scaled(LONG, **YARN)),
+    # phi3.py of mlx-lm gives SuScaledRoPE the second list alone; its slowest pair turns as fast as
+    # 1e6^(-7/8), its fastest by 1 - 1/2.
+    ("readers", "mlx-lm 0.32.2 turns texts of any length by LongRoPE's factors for long ones, and"
+     " transformers 5 those of up to 64 tokens by those for short ones: angles part by up to 0.5",
+     longrope_of("phi3"), longrope_of("phi3", long_factor=[1.0] * 8)),
+    ("readers", "transformers 5 those of any length by those for short ones: angles",
+     longrope_of("phimoe"), longrope_of("phimoe", long_factor=[1.0] * 8)),
     ("pair-order", "rope_interleave says that the components of a rotation pair are adjacent",
      {**LLAMA, "rope_interleave": True}, {**LLAMA, "rope_of_nobody": True}),
     ("factor-times-original", "4 × 64 = 256, and the context is 512",

@@ -6,6 +6,11 @@ import pytest
 import torch
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_model
+from generator.reading.evidence import look_closely
+from generator.reading.find import find
+from generator.reading.questions import unresolved
 from tests.reading.test_rules import LLAMA, LONG, LONGROPE, YARN, Settings, found, rules, scaled
 
 
@@ -38,6 +43,41 @@ def test_longrope_switches_where_the_code_of_a_family_does(model_type: str, said
     rotation = getattr(module, f"{prefix}RotaryEmbedding")(config)
     at = [rotation(torch.zeros(1), torch.arange(n)[None])[0][0, 1] for n in (64, 65)]
     assert torch.equal(*at) == (model_type == "phimoe")
+    [encoding] = find(ConfigAlone(settings, "own"))
+    assert isinstance(encoding.form, Rotation)
+    assert (encoding.form.short, encoding.form.reach) == {"phi3": (64, 64), "phimoe": (None, 256)}[
+        model_type
+    ]
+    kept = "Longer texts than 64 positions keep these frequencies in transformers"
+    assert any(kept in note for note in encoding.notes) == (model_type == "phimoe")
+
+
+def test_a_share_of_glm_is_known_by_the_model_type_of_the_file() -> None:
+    """modeling_chatglm.py of THUDM/glm-4-9b rotates half of each head."""
+    glm = {"model_type": "chatglm", "num_layers": 2, "hidden_size": 64, "kv_channels": 16,
+           "num_attention_heads": 4, "seq_length": 64, "padded_vocab_size": 99, "rope_ratio": 1,
+           "multi_query_attention": True, "multi_query_group_num": 2}  # fmt: skip
+    assert rules(glm)["share"].endswith("a program has to know it by the family chatglm.")
+
+
+def test_what_is_always_seen_in_sparse_layers_is_said_by_its_family() -> None:
+    """modeling_minimax_m3_vl.py scores the last blocks before a query above all others."""
+    config = known_model("MiniMaxAI/MiniMax-M3")
+    assert config is not None
+    [question] = unresolved(config.files, look_closely(config.files))
+    assert "the blocks that end with the query's own are always among its keys" in question
+
+
+def test_a_window_as_long_as_what_a_program_serves_is_not_missing() -> None:
+    """Without a length, vLLM and SGLang serve 2,048 positions, and RecurrentGemma sees as many."""
+    config = known_model("google/recurrentgemma-2b")
+    assert config is not None
+    assert "window" not in rules(config.settings).get("readers", "")
+
+
+def test_a_draft_of_speculators_is_named() -> None:
+    said = rules({"speculators_model_type": "eagle3", "transformer_layer_config": LLAMA})
+    assert "no model type but that of a speculator, “eagle3”, so" in said["not-understood"]
 
 
 def test_a_copy_without_a_null_window_gets_that_of_the_class() -> None:

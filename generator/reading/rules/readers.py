@@ -61,8 +61,10 @@ def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tup
         orders = {"theirs": pairs[0].pair_order, "ours": ours.pair_order}
         yield "pairs", {"readers": [one.name for one in pairs], **orders}
     for one in asked:
-        if one.windows_that_limit != ours.windows_that_limit:
-            sizes = {"theirs": one.windows_that_limit, "ours": ours.windows_that_limit}
+        limiting = one.windows_that_limit, ours.windows_that_limit
+        # Of equal windows, a lower limit may leave nothing to limit.
+        if one.windows != ours.windows and limiting[0] != limiting[1]:
+            sizes = {"theirs": limiting[0], "ours": limiting[1]}
             about = {"readers": [one.name], "paths": [WINDOW]}
             yield "windows", {**about, "n_layers": len(ours.windows), **sizes}
     served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
