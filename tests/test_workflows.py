@@ -25,7 +25,8 @@ OURS, RELEASE = ROOT / STARTED, ROOT / ".github/workflows/release.yml"
 STARTER, ACTION = PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
 OF_GITLAB = PACKAGE / "cli/starter/gitlab-ci.yml"
 MODELS = ROOT / ".github/workflows/models.yml"
-ALL = [OURS, STARTER, ACTION, RELEASE, MODELS]  # Of GitHub.
+THOROUGH = ROOT / ".github/workflows/thorough.yml"
+ALL = [OURS, STARTER, ACTION, RELEASE, MODELS, THOROUGH]  # Of GitHub.
 PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
 
 
@@ -80,6 +81,11 @@ def test_the_monthly_steps_are_commands() -> None:
     [run] = [step["run"] for step in next(jobs(MODELS))["steps"] if step.get("id") == "read"]
     [command] = re.findall(r"python -m generator (.*?) >", run)
     assert CliRunner().invoke(app, [*shlex.split(command), "--help"]).exit_code == 0
+
+
+def test_known_vulnerabilities_are_looked_for_every_week() -> None:
+    assert read(THOROUGH)["on"]["schedule"]
+    assert "make audit" in [step.get("run") for job in jobs(THOROUGH) for step in job["steps"]]
 
 
 @pytest.mark.parametrize(("came", "expected"), [
