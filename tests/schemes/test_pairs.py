@@ -18,7 +18,8 @@ from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN
 from generator.checkpoints.model.running.loading import load
 from generator.contracts import Numbers
 from generator.figures.svg import encode
-from generator.schemes.rotary import SCHEME, pairs
+from generator.schemes.rotary import SCHEME
+from generator.schemes.rotary import turning_pairs as pairs
 from generator.site.pictures import scheme_pictures
 
 TEXT = SCHEME.wording.shown("explain")

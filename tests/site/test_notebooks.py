@@ -165,8 +165,8 @@ def check_shows(key: str, output: str, plt: Any) -> None:
 
 def test_programs_do_what_their_cells_say(tiny: Any) -> None:
     assert run("bert-second", "bert-normed") == run("bert-second", "bert-same")
-    assert "(relative_attention_bias): Embedding(32, 8)" in run("t5", "t5-tree")
-    run("t5", "sinusoid-table")
+    assert "(relative_attention_bias): Embedding(32, 8)" in run("t5-first", "t5-tree")
+    run("t5-first", "sinusoid-table")
     assert_allclose(tiny.gcf().axes[0].images[0].get_array(), sinusoid(300, 512), atol=1e-12)
     waves = 2.0 * np.pi * 10_000.0 ** (np.array([200, 332, 466, 600]) / 768)
     shown = [f"{each:,.0f}" for each in waves]
@@ -223,7 +223,7 @@ def test_lines_print_what_stands_above_them(plt: Any, monkeypatch: pytest.Monkey
         names: dict[str, Any] = {}
         for key, lines in cells.items():
             with redirect_stdout(io.StringIO()) as output:
-                if section != "t5":
+                if section != "t5-first":
                     exec(lines, names)  # noqa: S102 (our own page)
             [part] = re.findall(rf"\{{ #{key} \}}\n(.*?)^```python", page, re.DOTALL | re.M)
             blocks = BeautifulSoup(part, "html.parser").find_all("pre")

@@ -9,7 +9,7 @@ from generator.figures.panels import colour_bar, image, panels
 from generator.figures.scene import Line, add
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import by_pair
-from generator.schemes.rotary.pairs import FURTHER
+from generator.schemes.rotary.turning_pairs import FURTHER
 
 
 def _numbers() -> Numbers:

@@ -11,7 +11,7 @@ SECTION = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 CELL = re.compile(
     r"^### (.+?) \{ #([\w-]+) \}\n.*?^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE
 )
-NAMES = ("gpt-2-first", "gpt-2-second", "bert-first", "t5", "bert-second")
+NAMES = ("gpt-2-first", "gpt-2-second", "bert-first", "t5-first", "bert-second")
 NEEDS = "pip install torch transformers matplotlib"
 
 
@@ -60,5 +60,5 @@ def _markdown(key: str, *lines: str) -> dict[str, object]:
 
 def _cell(kind: str, key: str, text: str) -> dict[str, object]:
     lines = text.rstrip("\n").splitlines(keepends=True)
-    of_code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    of_code: dict[str, object] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "id": key, "metadata": {}, "source": lines, **of_code}

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,8 +87,8 @@ MODELS = {
     "t5_small": NotebookModel("google-t5/t5-small", OffsetBias),
     "sinusoid": NotebookModel("", PositionTable),
 }
-# Parameters with the position table in the classes that AutoModel makes, by model type.
-TABLES = {"gpt2": GPT_2.table, "bert": BERT.table}
+# Parameters with the position table in the classes that AutoModel makes.
+TABLES = (GPT_2.table, BERT.table)
 SECOND = ("[CLS]", "the", "cat", "was", "tired", ".", "[SEP]")
 # What a line of Python may name.
 NAME, PLAIN_SENTENCE = re.compile(r"[\w-][\w./-]*"), re.compile(r"[\w ,.;:!?'-]+")
@@ -122,8 +122,9 @@ class NotebooksContext(PageContext, template="notebooks.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """The page."""
     shown = {name: _shown(atlas, model) for name, model in MODELS.items()}
-    tables = {"gpt_2": (GPT_2.table, BERT.table), "bert_base": (BERT.table,)}
-    spoken = {name: _spoken(atlas, shown[name], tables[name]) for name in tables}
+    spoken = {
+        name: _spoken(atlas, shown[name], name == "bert_base") for name in ("gpt_2", "bert_base")
+    }
     sentences = {
         name: one.loaded if one else Loaded(MODELS[name].id, MODELS[name].table)
         for name, one in spoken.items()
@@ -185,23 +186,27 @@ def _loaded(shown: Shown | None) -> Loaded | None:
         return None
     row = shown.outcome.checkpoint
     name = row.copy_of.removeprefix("hub:") if row.copy_of.startswith("hub:") else row.id
-    table = TABLES.get(shown.outcome.family)
-    return Loaded(name, table) if table and NAME.fullmatch(name) else None
+    origin, whole = shown.reading.encoding.provenance, shown.results.get("whole_table")
+    tables = [table for table in TABLES if f".{origin.tensor}".endswith(f".{table}")]
+    # Of some families, the first rows are of no position.
+    is_whole = whole is not None and whole.derived["vectors"].shape == tuple(origin.shape)
+    return Loaded(name, tables[0]) if tables and is_whole and NAME.fullmatch(name) else None
 
 
-def _spoken(atlas: Atlas, preferred: Shown | None, tables: Container[str]) -> Spoken | None:
-    """The sentence of an encoding, else of the first other that has one; of those whose parameter
-    with the table is one of ``tables``.
+def _spoken(atlas: Atlas, preferred: Shown | None, has_types: bool) -> Spoken | None:
+    """The sentence of an encoding, else of the first other that has one; where the layer ``has
+    types``, of those that add them.
     """
     found = map(_sentence, _with_tables(atlas, preferred))
-    return next((one for one in found if one and one.loaded.table in tables), None)
+    return next((one for one in found if one and not (has_types and one.types is None)), None)
 
 
 def _with_tables(atlas: Atlas, preferred: Shown | None) -> Iterator[Shown]:
     if preferred is not None:
         yield preferred
     for outcome, reading in atlas.encodings:
-        if outcome.family in TABLES and reading.alts and ANATOMY in reading.results:
+        is_table = reading.encoding.form == PositionTable.__name__
+        if is_table and reading.alts and ANATOMY in _applicable(reading):
             yield _with_sections(atlas, outcome, reading, is_own=False)
 
 
