@@ -139,7 +139,11 @@ def test_limits_of_servers(settings: dict[str, Any], limit: int) -> None:
 @pytest.mark.parametrize("family", ["phi3", "phimoe", "minicpm3", "minicpm"])
 def test_mlx_lm_takes_the_factors_for_long_texts_in_all(family: str) -> None:
     """Its SuScaledRoPE ran for these settings, with this factor of sqrt(1 + ln 4 / ln 16)."""
-    block = {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8}
+    block: dict[str, Any] = {
+        "type": "longrope",
+        "short_factor": [1.0] * 8,
+        "long_factor": [2.0] * 8,
+    }
     sizes = {"original_max_position_embeddings": 16, "qk_rope_head_dim": 16, "q_lora_rank": 8,
              "qk_nope_head_dim": 16, "v_head_dim": 16, "kv_lora_rank": 8}  # fmt: skip
     block |= {"original_max_position_embeddings": 16, "factor": 8.0}

@@ -86,7 +86,7 @@ def test_attention_in_both_orders_is_that_of_llama_and_of_gpt_j() -> None:
     for new, each in zip(moved, (queries, keys), strict=True):
         new[:, pairs.to_halves(16)] = each
     assert_allclose(
-        pairs.attention(*moved, 10.0**4, "halves"),
+        pairs.attention(moved[0], moved[1], 10.0**4, "halves"),
         pairs.attention(queries, keys, 10.0**4, "neighbours"),
     )
 
@@ -138,7 +138,7 @@ def turned_by(name: str) -> np.ndarray[Any, Any]:
     places[range(3), range(3)] = 1.0
     sines = [rotation(torch.zeros(1), each)[1].flatten()[-128:] for each in places]
     step = (slice(None, None, 2),) if "ernie" in family else (slice(None, 64),)
-    return np.argmax([each[step].abs().numpy() for each in sines], axis=0)
+    return np.asarray(np.argmax([each[step].abs().numpy() for each in sines], axis=0))
 
 
 @pytest.mark.parametrize("name", pairs.SPLITS)

@@ -95,7 +95,7 @@ def plt() -> Iterator[Any]:
     with mpl.rc_context({"backend": "Agg"}), np.printoptions():
         yield plt
         plt.close("all")
-        torch.set_printoptions(profile="default")
+        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture

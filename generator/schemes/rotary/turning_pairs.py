@@ -147,8 +147,8 @@ def _draw_splits(numbers: Numbers) -> Figure:
     for axis, name in enumerate(AXES):
         found = [np.flatnonzero(pairs == axis) for pairs in numbers.values()]
         rows = np.repeat(np.arange(len(found)), [len(pairs) for pairs in found])
-        style = {"marker": "s", "size": 5.0, "is_joined": False}
-        add(axes, Line(np.concatenate(found), rows, colour=SERIES[axis], name=name, **style))
+        x, colour = np.concatenate(found), SERIES[axis]
+        add(axes, Line(x, rows, colour=colour, name=name, marker="s", size=5.0, is_joined=False))
     axes.set_yticks(range(len(numbers)), list(numbers))
     axes.set(xlabel="rotation pair, from fast to slow", ylim=(len(numbers) - 0.5, -0.5))
     legend_below(figure)
