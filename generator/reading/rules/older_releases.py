@@ -6,15 +6,12 @@ from generator.checkpoints.model.family_code import SHARE, SIZE
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
 from generator.encodings.rotations import yarn_factor
+from generator.reading.programs.mlx_lm import OLDER_WITHOUT_BASE
+from generator.reading.programs.transformers5 import OLDER_WITHOUT_SIZE
 from generator.reading.reader_defaults import reader_defaults
 from generator.reading.taken import OLDER, is_read
 
 BASE, ORIGINAL = "rope_theta", "original_max_position_embeddings"
-# mlx-lm 0.31.3 has no base by default for them (mlx_lm/models/*.py).
-WITHOUT_BASE = frozenset({"qwen3", "granitemoehybrid"})
-WHOLE_HEAD = (
-    "minimax_m2"  # configuration_minimax_m2.py of transformers reads rotary_dim since 5.18.
-)
 # Keys of YaRN's magnitude that get_rope of vLLM 0.25 passes over.
 MAGNITUDE = ("attention_factor", "mscale", "mscale_all_dim")
 ROUNDING = 1e-4  # Relative.
@@ -27,14 +24,14 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     if not is_read(examined.files.config):
         return
     text = examined.files.config.text_model
-    if text.family in WITHOUT_BASE and text.value(BASE) is None:
+    if text.family in OLDER_WITHOUT_BASE and text.value(BASE) is None:
         yield "base", {"family": text.family}
     for one in examined.encodings:
         form = one.form
         if not isinstance(form, Rotation) or not one.is_of_words:
             continue
         is_part = form.rotary_dim < form.head_dim
-        if is_part and text.family == WHOLE_HEAD and text.value(SHARE) is None:
+        if is_part and text.family == OLDER_WITHOUT_SIZE and text.value(SHARE) is None:
             yield "share", {"key": SIZE, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
         if form.rope_type == "yarn":
             yield from _of_yarn(text, form, examined.context)

@@ -83,11 +83,11 @@ def _draw_orders(numbers: Numbers) -> Figure:
     for place, (pair, other) in enumerate(
         zip(numbers["neighbours"], numbers["to_halves"], strict=True)
     ):
-        ends = (float(place), 1.0), (float(other), 0.0)
+        ends = ((place, 1.0), (int(other), 0.0))
         x, y = zip(*ends, strict=True)
         add(axes, Line(x, y, colour=SERIES[pair], marker="o", size=19.0, width=2.0))
         for at in ends:
-            add(axes, Text(f"{at[0]:.0f}", at, justify="center", baseline="center", colour=PAPER))
+            add(axes, Text(str(at[0]), at, justify="center", baseline="center", colour=PAPER))
     axes.set_yticks([1, 0], ["neighbours", "halves"])
     axes.set(xlim=(-0.6, COMPONENTS - 0.4), ylim=(-0.35, 1.35), xticks=[])
     return figure
