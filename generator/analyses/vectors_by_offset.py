@@ -75,9 +75,8 @@ def compute(subject: Subject[RelativeTable]) -> Result:
             ),
             Metric(
                 "sides_spread",
-                f"Mean cosine of an offset and its opposite, standard deviation of {ORDERS} random"
-                " orders",
-                float(np.std(orders, ddof=1)) if orders else None,
+                "Mean cosine of an offset and its opposite, standard deviation over all orders",
+                _spread_of_orders(form.similarity, across),
                 reason="no two opposite offsets both have a nonzero vector",
             ),
             Metric("shortest", "Smallest norm", norms.min()),
@@ -146,6 +145,27 @@ def _in_other_orders(similarity: Floats, pairs: tuple[Array, Array]) -> list[flo
         order[nonzero] = draws.permutation(nonzero)
         means.append(mean_of_defined(similarity[order[pairs[0]], order[pairs[1]]]))
     return [each for each in means if each is not None]
+
+
+def _spread_of_orders(similarity: Floats, pairs: tuple[Array, Array]) -> float | None:
+    """Standard deviation of the mean cosine of disjoint ``pairs`` over all orders of the vectors
+    that are not zero; None where no pair has a cosine.
+
+    Two pairs of a random order are any two disjoint ones, so that their covariance follows from the
+    sums of all cosines and of those of each vector.
+    """
+    nonzero = np.flatnonzero(~np.isnan(similarity.diagonal()))
+    n, n_pairs = nonzero.size, int(np.count_nonzero(~np.isnan(similarity[pairs])))
+    if not n_pairs:
+        return None
+    cosines = similarity[np.ix_(nonzero, nonzero)].copy()
+    np.fill_diagonal(cosines, 0.0)
+    n_all, squares, total = n * (n - 1) / 2, (cosines**2).sum() / 2, cosines.sum() / 2
+    disjoint = total**2 + squares - (cosines.sum(axis=1) ** 2).sum()
+    n_disjoint = n_all * (n - 2) * (n - 3) / 2
+    product = disjoint / n_disjoint if n_disjoint else 0.0
+    variance = (squares / n_all + (n_pairs - 1) * product) / n_pairs - (total / n_all) ** 2
+    return float(np.sqrt(max(variance, 0.0)))
 
 
 def draw_matrix(results: Results) -> Figure:

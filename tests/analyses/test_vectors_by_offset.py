@@ -1,3 +1,4 @@
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,18 @@ def test_zero_vectors_take_no_part_in_random_orders() -> None:
         for vectors in (rows, padded)
     )
     assert of_rows["sides_spread"] == pytest.approx(of_padded["sides_spread"])
+
+
+def test_the_spread_over_all_orders_is_that_of_many() -> None:
+    """Seven vectors have 5,040 orders."""
+    rows = np.random.default_rng(0).normal(size=(7, 3))
+    spread = values_of(result_of(table(rows.tolist(), first=-3)))["sides_spread"]
+    directions = rows / np.linalg.norm(rows, axis=1)[:, None]
+    means = [
+        np.mean(np.sum(directions[list(order[:3])] * directions[list(order[3:6])], axis=1))
+        for order in permutations(range(7))
+    ]
+    assert spread == pytest.approx(np.std(means))
 
 
 def test_random_vectors_get_a_sentence_in_few_cases() -> None:

@@ -1,5 +1,7 @@
 """Measures of the input, of vectors by offset, of rotations, of decays and of temperatures."""
 
+from itertools import combinations
+
 import numpy as np
 
 from tests.recomputed import kernels
@@ -52,17 +54,18 @@ def vectors_by_offset(encoding: Encoding) -> Metrics:
     norms = encoding.array("vectors_by_offset.norms")
     apart = np.abs(np.subtract.outer(offsets, offsets))
     opposite = np.add.outer(offsets, offsets) == 0
-    draws, of_orders = np.random.default_rng(0), []
-    nonzero = np.flatnonzero(norms > 0)
-    for _ in range(199):
-        order = np.arange(len(cosines))
-        order[nonzero] = nonzero[draws.permutation(len(nonzero))]
-        of_orders.append(np.nanmean(cosines[np.ix_(order, order)][opposite & (apart > 0)]))
+    # Over all orders, each set of as many disjoint pairs is as likely as any other.
+    pairs = np.array([*combinations(np.flatnonzero(norms > 0), 2)])  # (n, 2)
+    values = cosines[tuple(pairs.T)]
+    are_disjoint = ~(pairs[:, None, :, None] == pairs[None, :, None, :]).any(axis=(2, 3))
+    n_pairs = np.sum(~np.isnan(cosines[opposite & (apart > 0)])) // 2
+    of_two = np.outer(values, values)[are_disjoint].mean() if n_pairs > 1 else 0.0
+    square = (np.mean(values**2) + (n_pairs - 1) * of_two) / n_pairs
     return {
         "adjacent": np.nanmean(cosines[apart == 1]),
         "mean": np.nanmean(cosines[apart > 0]),
         "sides": np.nanmean(cosines[opposite & (apart > 0)]),
-        "sides_spread": np.std(of_orders, ddof=1),
+        "sides_spread": np.sqrt(square - np.mean(values) ** 2),
         "shortest": norms.min(),
         "longest": norms.max(),
     }
