@@ -213,3 +213,8 @@ def attends_without_encoding(config: ModelConfig) -> bool:
     """Whether the layers of attention between recurrent layers have no encoding of position."""
     setting, value = UNLESS.get(config.family, ("", None))
     return config.family in MIXED or (config.family in UNLESS and config.value(setting) != value)
+
+
+# Without a base by default in mlx-lm up to 0.31.3 (mlx_lm/models/*.py), and whose rotary_dim
+# transformers reads since 5.18 (configuration_minimax_m2.py).
+OLDER_WITHOUT_BASE, OLDER_WITHOUT_SIZE = frozenset({"qwen3", "granitemoehybrid"}), "minimax_m2"

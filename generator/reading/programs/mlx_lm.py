@@ -17,8 +17,6 @@ NOT_READ = ("type", "rope_type", BASE, "attention_factor", "truncate")
 OF_SCALING = "scaling"
 LONGROPE = ("longrope", "su")
 LONG = ("long_factor", "long_mscale")
-# Families whose code has no base by default up to 0.31.3 (mlx_lm/models/*.py).
-OLDER_WITHOUT_BASE = frozenset({"qwen3", "granitemoehybrid"})
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
     "default": "default", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",

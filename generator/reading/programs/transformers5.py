@@ -3,9 +3,6 @@
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
 from generator.contracts import ConfigReader, Json
 
-# configuration_minimax_m2.py reads rotary_dim since 5.18.
-OLDER_WITHOUT_SIZE = "minimax_m2"
-
 
 def takes(settings: Json) -> Json | None:
     """The file itself, unless its base has a name that other code alone knows."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from generator.checkpoints.model.families import OLDER_WITHOUT_BASE, OLDER_WITHOUT_SIZE
 from generator.checkpoints.model.family_code import SHARE, SIZE
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
 from generator.encodings.rotations import yarn_factor
-from generator.reading.programs.mlx_lm import OLDER_WITHOUT_BASE
-from generator.reading.programs.transformers5 import OLDER_WITHOUT_SIZE
 from generator.reading.reader_defaults import reader_defaults
 from generator.reading.taken import OLDER, is_read
 
