@@ -1,6 +1,7 @@
 """Spectrum of the dimensions over position."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,21 @@ LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY = 80.0  # per cent
 
 
-def power(vectors: Floats, unit: float = 1.0) -> Floats:
+def power(
+    vectors: Floats,
+    unit: float = 1.0,
+    arranged: Callable[[Floats], Floats] = lambda columns: columns,
+) -> Floats:
     """|DFT|² of each mean-centred column over positions, one-sided, without a window.
 
     By Parseval, columns sum to n_positions times their sum of squares.
-    vectors: (n_positions, d_model); unit: by which they are divided first
+    vectors: (n_positions, d_model); unit: by which they are divided first; arranged: applied to
+        some columns at a time, (n_positions, any)
     returns: (n_positions // 2 + 1, d_model)
     """
     squares = np.empty((len(vectors) // 2 + 1, vectors.shape[1]))
     for part in blocks(vectors.shape[1], len(vectors)):
-        block = vectors[:, part] / unit
+        block = arranged(vectors[:, part]) / unit
         squares[:, part] = np.abs(np.fft.rfft(block - block.mean(axis=0), axis=0)) ** 2
     squares[1 : (len(vectors) + 1) // 2] *= 2.0
     return squares
@@ -120,7 +126,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     unit = largest(vectors) or 1.0
     if np.ptp(vectors, axis=0).max() <= FLAT * unit:
         raise NotApplicableError("all positions have the same vector")
-    _, control, _ = _by_frequency(power(_shuffled(form), unit), n_positions)
+    shuffled = partial(_shuffled, form)
+    _, control, _ = _by_frequency(power(form.vectors, unit, shuffled), n_positions)
     energy, mean, quartiles = _by_frequency(power(vectors, unit), n_positions)
     slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
@@ -154,11 +161,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(metrics, arrays, tuple(findings))
 
 
-def _shuffled(form: PositionTable) -> Floats:
-    """The vectors in a random order (fixed seed), outliers in their places, and bridged there."""
-    others, vectors = np.delete(np.arange(form.extent), form.outliers), form.vectors.copy()
-    vectors[others] = vectors[np.random.default_rng(SEED).permutation(others)]
-    return form.bridged(vectors)
+def _shuffled(form: PositionTable, columns: Floats) -> Floats:
+    """Columns in a random order (fixed seed), outliers in their places, and bridged there."""
+    order = np.arange(form.extent)
+    others = np.delete(order, form.outliers)
+    order[others] = np.random.default_rng(SEED).permutation(others)
+    return form.bridged(columns[order])
 
 
 def _expected(form: PositionTable, slow: int) -> float:
