@@ -213,9 +213,7 @@ def _metrics(
         reason="all pairs of different positions have the same value",
     )
     yield _symmetry(form, first.heads)
-    n_varying, n_falling = windows[0].n_varying, len(windows[0].halves)
-    yield Metric("constant", "Constant heads left out", len(first.heads) - n_varying)
-    yield Metric("rising", "Heads that do not fall by 5% of their range", n_varying - n_falling)
+    yield from _of_heads(form, windows[0], len(first.heads))
     yield Metric("farthest", "Farthest distance compared", first.longest - 1, "positions")
     if isinstance(form, PositionTable):
         yield Metric("left_out", "Outliers left out", form.outliers.size)
@@ -224,6 +222,17 @@ def _metrics(
         half = _mean_or_none(every.tolist())
         title = f"{HALF}, over all positions"
         yield Metric("half_context", title, half, "positions", no_fall)
+
+
+def _of_heads(form: Shaped, first: Window, n_heads: int) -> Iterator[Metric]:
+    n_rising = first.n_varying - len(first.halves)
+    yield Metric("constant", "Constant heads left out", n_heads - first.n_varying)
+    yield Metric("rising", "Heads that do not fall by 5% of their range", n_rising)
+    of_changes, level = _of_changes(form, first)
+    if of_changes is not None:
+        title = "Steps that fall, of those that change, in heads that fall"
+        yield Metric("of_changes", title, of_changes, "%")
+        yield Metric("level", "Level steps, in heads that fall", level, "%")
 
 
 def _far(form: Shaped, levels: list[float], unit: str) -> Iterator[Metric]:
@@ -401,8 +410,7 @@ def _findings(
         of_changes, level = _of_changes(form, windows[0])
         line |= {"noise": noise and noise.value, "of_changes": of_changes, "window": windows[0]}
         if of_changes is not None and of_changes < SEEN:
-            rests_on = ("monotonicity", "monotonicity_noise", "positions")
-            yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
+            yield Finding(WORDING("no_fall", **line), ("of_changes", "positions"), 0.2)
         else:
             is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
             line |= {"half": half.value, "level": level}
@@ -455,6 +463,8 @@ def _of_fall(
     )
     with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
     with_falls = () if falls is None else ("monotonicity", *with_noise)
+    if line["of_changes"] is not None:
+        with_falls = ("of_changes", "level")
     with_far = () if by_key["far"].value is None else ("far",)
     rests_on = ("positions", "half", *with_far, "rising", *with_falls)
     # A mean of such distances need not be where the mean line crosses ½.

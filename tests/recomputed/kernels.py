@@ -113,7 +113,10 @@ def of_bias(encoding: Encoding) -> Metrics:
         halves = []
         noise: Metrics = {}
     else:
-        noise = {"monotonicity_noise": shapes.by_chance([[head] for head in shaped])}
+        noise = {
+            "monotonicity_noise": shapes.by_chance([[head] for head in shaped]),
+            **shapes.of_heads_that_fall([[head] for head in shaped]),
+        }
     is_causal = encoding.parameters["causal"]
     count = len(heads[0])
     return {

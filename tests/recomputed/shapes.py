@@ -92,6 +92,15 @@ def by_chance(heads: list[list[Array]]) -> float:
     return float(np.mean([monotonicity(one) for one in heads + negative]))
 
 
+def of_heads_that_fall(heads: list[list[Array]]) -> dict[str, float | None]:
+    """Steps that fall among those that change, and level ones, in per cent; each head has lines."""
+    falling = [lines for lines in heads if half_distance_of_head(lines) is not None]
+    if not falling or not (changing := 2 * by_chance(falling)):
+        return {}
+    falls = float(np.mean([monotonicity(lines) for lines in falling]))
+    return {"of_changes": 100 * falls / changing, "level": 100 - changing}
+
+
 def invariance(kernel: Array, offsets: Array) -> float | None:
     """Share of the variance off the diagonal that the means of equal offsets explain."""
     counted = ~np.eye(len(kernel), dtype=bool) & ~np.isnan(kernel)

@@ -107,6 +107,7 @@ def decay_with_distance(encoding: Encoding) -> Metrics:
         "far": None,
         "monotonicity": mean([shapes.monotonicity(head) for head in along]),
         "monotonicity_noise": shapes.by_chance(along),
+        **shapes.of_heads_that_fall(along),
         "invariance": mean([shapes.invariance(head, offsets) for head in shaped]),
         "symmetry": mean([shapes.symmetry(head) for head in shaped]),
         "constant": len(heads) - len(shaped),

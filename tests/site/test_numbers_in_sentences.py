@@ -111,10 +111,6 @@ class Numbers:
             every += [(1.0 + value) / 2.0 for value in self.metrics]
         if before.endswith("all pairs "):  # In the last quarter of the distances.
             every.append(3 * (int(NUMBER.findall(after)[0]) + 1) // 4)
-        if after.startswith(("% of the steps", "% of all steps")):  # That change, and that do not.
-            changing = 2.0 * self.by_key.get("monotonicity_noise", math.inf)
-            falling = self.by_key.get("monotonicity", 0.0)
-            every += [100.0 * falling / changing, 100.0 - changing]
         if any(is_printed_as(value, text) for value in every):
             return True
         if size := WORDS.get(after.strip().split(" ")[0].rstrip(".,")):
