@@ -57,13 +57,7 @@ from generator.numerics.arrays import (
     translation_invariance,
 )
 from generator.numerics.floors import BasedRotation, lifts_the_floor
-from generator.numerics.shapes import (
-    decay_scaled,
-    far_from,
-    far_level,
-    half_distance,
-    scaled_heads,
-)
+from generator.numerics.shapes import decay_scaled, far_from, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
 from generator.text import enumerated, rounded
 
@@ -152,13 +146,8 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([window.profile for window in windows])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    metrics = tuple(
-        _named(metric, unit.partition(" ")[0])
-        for metric in (
-            *_metrics(form, kernels[0], windows, context, unit),
-            *_of_noise(form, windows),
-        )
-    )
+    every = (*_metrics(form, kernels[0], windows, context, unit), *_of_noise(form, windows))
+    metrics = tuple(_named(metric, unit.partition(" ")[0]) for metric in every)
     arrays = {
         "profile": mean_of_rows(profiles),
         "profiles": profiles,
@@ -437,15 +426,12 @@ def _of_changes(form: Shaped, window: Window) -> tuple[float | None, float]:
 
 
 def _of_fall(
-    line: dict[str, Any],
-    by_key: Mapping[str, Metric],
-    profile: Floats,
-    is_steady: bool,
+    line: dict[str, Any], by_key: Mapping[str, Metric], profile: Floats, is_steady: bool
 ) -> Finding:
     """How fast it falls.
 
-    line: values of the beginning of the sentence; is_steady: whether a step is
-        the same from every position, so that the steps that fall can be counted
+    line: values of the beginning of the sentence; is_steady: whether a step is the same from every
+        position, so that the steps that fall can be counted
     """
     half, falls, both = line["half"], by_key["monotonicity"].value, by_key["symmetry"].value
     farthest = min(STEPS, profile.size - 1)
