@@ -74,6 +74,8 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
     }
     templates = _templates_of(module)
     for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "overlay":
+            yield templates["WORDING"], "overlay_how_to_read", None
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = _text_of(node.args[0])
@@ -100,7 +102,7 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
 # Asked for by every record, by these names.
 OF_RECORDS = {"title", "question", "source", "summary", "looked_for",
               "picture_caption", "picture_how_to_read", "picture_alt",
-              "overlay_title", "overlay_how_to_read"}  # fmt: skip
+              "overlay_title"}  # fmt: skip
 ASKED = [(module, *each) for module in MODULES for each in _asked(module)]
 PATHS = sorted({path for module in MODULES for path in _templates_of(module).values()})
 

@@ -217,11 +217,11 @@ def _of_heads(form: Shaped, first: Window, n_heads: int) -> Iterator[Metric]:
     n_rising = first.n_varying - len(first.halves)
     yield Metric("constant", "Constant heads left out", n_heads - first.n_varying)
     yield Metric("rising", "Heads that do not fall by 5% of their range", n_rising)
-    of_changes, level = _of_changes(form, first)
-    if of_changes is not None:
+    falls, changing = first.theirs
+    if isinstance(form, OffsetBias | WindowBias) and not _is_straight(form) and changing:
         title = "Steps that fall, of those that change, in heads that fall"
-        yield Metric("of_changes", title, of_changes, "%")
-        yield Metric("level", "Level steps, in heads that fall", level, "%")
+        yield Metric("of_changes", title, 100.0 * (falls or 0.0) / changing, "%")
+        yield Metric("level", "Level steps, in heads that fall", 100.0 * (1.0 - changing), "%")
 
 
 def _far(form: Shaped, levels: list[float], unit: str) -> Iterator[Metric]:
@@ -395,9 +395,9 @@ def _findings(
         text = WORDING("unstable", halves=halves, places=_places(unit), unit=unit)
         yield Finding(text, ("half", "half_low", "half_high"), 0.7)
     else:
-        noise = by_key.get("monotonicity_noise")
-        of_changes, level = _of_changes(form, windows[0])
-        line |= {"noise": noise and noise.value, "of_changes": of_changes, "window": windows[0]}
+        keys = ("monotonicity_noise", "of_changes", "level")
+        noise, of_changes, level = (by_key[key].value if key in by_key else None for key in keys)
+        line |= {"noise": noise, "of_changes": of_changes, "window": windows[0]}
         if of_changes is not None and of_changes < SEEN:
             yield Finding(WORDING("no_fall", **line), ("of_changes", "positions"), 0.2)
         else:
@@ -413,16 +413,6 @@ def _quantity(form: Shaped, unit: str) -> str:
     quantity = form.quantity.partition(",")[0]
     is_of_axis = isinstance(form, Rotation) and unit != "positions"
     return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
-
-
-def _of_changes(form: Shaped, window: Window) -> tuple[float | None, float]:
-    """Of a learned bias, in the heads that fall: per cent of the steps that fall of those that
-    change, and of steps that are level; (None, 0.0) for any other form.
-    """
-    falls, changing = window.theirs
-    if not isinstance(form, OffsetBias | WindowBias) or _is_straight(form) or not changing:
-        return None, 0.0
-    return 100.0 * (falls or 0.0) / changing, 100.0 * (1.0 - changing)
 
 
 def _of_fall(
@@ -447,10 +437,12 @@ def _of_fall(
         n_falls=n_falls if is_steady else None,
         is_of_both=both is not None and both < 1.0 - FLAT,
     )
-    with_noise = ("monotonicity_noise",) if line["noise"] is not None else ()
-    with_falls = () if falls is None else ("monotonicity", *with_noise)
-    if line["of_changes"] is not None:
-        with_falls = ("of_changes", "level")
+    measures = (
+        ("of_changes", "level")
+        if "of_changes" in by_key
+        else ("monotonicity", "monotonicity_noise")
+    )
+    with_falls = [key for key in measures if key in by_key and falls is not None]
     with_far = () if by_key["far"].value is None else ("far",)
     rests_on = ("positions", "half", *with_far, "rising", *with_falls)
     # A mean of such distances need not be where the mean line crosses ½.

@@ -232,6 +232,7 @@ def _of_words(record: Any) -> Iterator[str]:
     wanted = [*WORDS[type(record)], *(getattr(record, "levels", None) or ())]
     for head in getattr(record, "shown", ()):
         wanted += [f"{head.metric}_title", f"{head.metric}_sentence"]
+        wanted += [head.where] if head.where else []
     wanted += ["overlay_how_to_read"] if getattr(record, "overlay", None) else []
     figures = getattr(record, "figures", ())
     for spec in (one for one in figures if not isinstance(one.texts, GivenTexts)):

@@ -26,6 +26,15 @@ def test_a_program_that_loses_a_scaling_loses_the_factor_of_all_logits() -> None
     assert "logits" not in rules(scaled(latent, **block)).get("readers", "")
 
 
+def test_a_factor_by_default_of_the_class_is_no_factor_of_the_file() -> None:
+    """GptOssConfig has YaRN by 32 where the file has no scaling."""
+    lengths = {"original_max_position_embeddings": 64, "max_position_embeddings": 4096}
+    silent = {**LLAMA, **lengths, "model_type": "gpt_oss", "head_dim": 64}
+    assert "older-releases" not in rules(silent)
+    stated = scaled(silent, **{**YARN, "factor": 32.0})
+    assert "and not 32 as the file says" in rules(stated)["older-releases"]
+
+
 @pytest.mark.parametrize(
     ("model_type", "said"), [("phi3", "all tokens of the decoder by other angles"),
                              ("phimoe", "by the list of factors for short texts, also beyond 64")],

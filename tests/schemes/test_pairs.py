@@ -125,7 +125,7 @@ def turned_by(name: str) -> np.ndarray[Any, Any]:
     """The axis by which the module of a model turns each pair: (64,), int."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    family = pairs.SPLITS[name]
+    family, _ = pairs.SPLITS[name]
     config = CONFIG_MAPPING[family](hidden_size=128, num_attention_heads=1, head_dim=128)
     package = __import__(type(config).__module__.replace("configuration", "modeling"), fromlist="*")
     [module] = [

@@ -41,15 +41,15 @@ def _of_yarn(text: ModelConfig, form: Rotation, context: int | None) -> Iterator
     factor, original = (form.scaling.get(name) for name in ("factor", ORIGINAL))
     if not isinstance(factor, int | float) or not isinstance(original, int | float):
         return
-    is_stated = any(ORIGINAL in part.settings for part in text.nested())
-    is_older = is_stated and text.family in reader_defaults(OLDER)
+    given = {name for part in text.nested() for name in part.settings}
+    is_older = {"factor", ORIGINAL} <= given and text.family in reader_defaults(OLDER)
     if context and is_older and abs(context / original - factor) > ROUNDING * factor:
         sizes = {"context": context, "original": original, "ratio": context / original}
         yield "factor", {**sizes, "factor": factor}
-    given = [name for name in MAGNITUDE if form.scaling.get(name) is not None]
+    paths = [name for name in MAGNITUDE if form.scaling.get(name) is not None]
     usual, ours = yarn_factor(factor), form.attention_factor
-    if given and not text.is_latent and abs(usual - ours) > ROUNDING * usual:
-        yield "magnitude", {"paths": given, "usual": usual, "ours": ours}
+    if paths and not text.is_latent and abs(usual - ours) > ROUNDING * usual:
+        yield "magnitude", {"paths": paths, "usual": usual, "ours": ours}
 
 
 RULE = Rule(

@@ -23,8 +23,9 @@ ORDERS = ("halves", "neighbours")
 COMPONENTS = 8  # of the head in the drawing
 PARTS = ("all, neighbours", "all, halves", "¼, neighbours", "¼, halves", "¼ proportional")
 AXES = ("time", "height", "width")
-SPLITS = {"Qwen2-VL": "qwen2_vl_text", "Qwen3-VL": "qwen3_vl_text",
-          "ERNIE 4.5 VL": "ernie4_5_vl_moe_text"}  # fmt: skip
+# The family of each model, and whether its code puts time behind height and width.
+SPLITS = {"Qwen2-VL": ("qwen2_vl_text", False), "Qwen3-VL": ("qwen3_vl_text", False),
+          "ERNIE 4.5 VL": ("ernie4_5_vl_moe_text", True)}  # fmt: skip
 
 
 def pair_of(order: str, n_components: int) -> Array:
@@ -138,8 +139,10 @@ def _draw_parts(numbers: Numbers) -> Figure:
 
 def _splits() -> Numbers:
     """The axis of each pair: (n_pairs,) of each model in ``SPLITS``."""
-    splits = {name: SECTIONS_OF_CODE[family] for name, family in SPLITS.items()}
-    return {name: axis_of(*split, name == "ERNIE 4.5 VL") for name, split in splits.items()}
+    return {
+        name: axis_of(*SECTIONS_OF_CODE[family], by_time_last)
+        for name, (family, by_time_last) in SPLITS.items()
+    }
 
 
 def _draw_splits(numbers: Numbers) -> Figure:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from generator.contracts.wording import Wording
+
 PAGE = "learn/notebooks.md"
 SECTION = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 CELL = re.compile(
     r"^### (.+?) \{ #([\w-]+) \}\n.*?^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE
 )
 NAMES = ("gpt-2-first", "gpt-2-second", "bert-first", "t5-first", "bert-second")
-NEEDS = "pip install torch transformers matplotlib"
+WORDING = Wording("wording/notebooks.jinja")
 
 
 def makers(
@@ -36,9 +38,7 @@ def notebook(page: Callable[[], bytes], name: str, address: str) -> bytes:
     sections = {key: (title, text) for title, key, text in zip(*[iter(parts)] * 3, strict=True)}
     title, text = sections[name]
     place = f"{address}{PAGE.removesuffix('.md')}.html#{name}"
-    cells = [
-        _markdown(name, f"# {title}", f"What each cell shows: {place}", f"It needs `{NEEDS}`.")
-    ]
+    cells = [_markdown(name, f"# {title}", WORDING("shown", place=place), WORDING("needs"))]
     for title, key, lines in CELL.findall(text):
         cells += [
             _markdown(f"{key}-title", f"## {title}"),
