@@ -484,7 +484,7 @@ def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> No
     assert page.locator("#caption").inner_text().startswith("Euclidean norm")
     page.locator("#source").evaluate("link => link.removeAttribute('target')")
     page.locator("#source").click()
-    assert page.url == f"{address}/{MEASURE}#encoder-learned-vector_norms-lines"
+    expect(page).to_have_url(f"{address}/{MEASURE}#encoder-learned-vector_norms-lines")
     assert foreign == []
 
 

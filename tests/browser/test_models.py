@@ -1,7 +1,9 @@
 """The table of models: all rows, facets, order and address, and what is left without scripts."""
 
+import re
+
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from generator.encyclopedia.known_models import known_models
 
@@ -32,6 +34,7 @@ def test_facets_narrow_the_rows_and_stay_in_the_address(page: Page, address: str
     ]
     page.locator("[name=words]").fill("meta-llama scout")
     assert names(page) == LONGEST[:1]
+    expect(page).to_have_url(re.compile("words="))
     there = page.url
     page.goto("about:blank")
     page.goto(there)
@@ -65,7 +68,7 @@ def test_the_order_is_in_the_address(page: Page, address: str) -> None:
     button = page.locator(".pa-models thead th").nth(2).get_by_role("button")
     button.click()
     button.click()
-    assert page.url.endswith("#sort=2-")
+    expect(page).to_have_url(re.compile("#sort=2-$"))
     there = page.url
     page.goto("about:blank")
     page.goto(there)
