@@ -79,7 +79,10 @@ def read(file: Path) -> dict[str, Any]:
 
 
 # What else says when a model came: a dated line of its makers, or of the documentation.
-DATED_TEXT = r"its announcement|.*(news|update note|launch table|card|change ?log|blog|docs).*"
+DATED_TEXT = (
+    r"its announcement|.*(news|update note|launch table|card|change ?log|blog|docs|data file"
+    r"|recipe).*"
+)
 RECORDS = {file.stem: read(file) for file in FILES}
 EXPECTED = {name: record["expected"] for name, record in RECORDS.items() if "expected" in record}
 
