@@ -219,6 +219,8 @@ class FigureSpec:
     appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the
         front page opens with the highest, and the page on how to read figures shows the highest of
         each analysis
+    brief: what it shows, as a sentence of at most 14 words for the front page, given a result and
+        what its positions are ("token"); "" for none
     varies: whether the figure of a result alone shows more than its findings say
     python: lines for readers that plot what it shows with np and plt: of ``arrays``, the file of an
         encoding by name, and of ``vectors``, the rows of a table; "" where no file has it
@@ -229,6 +231,7 @@ class FigureSpec:
     texts: FigureTexts
     draw: "Callable[[Results], Drawing]"
     appeal: Callable[[Result], float] = lambda _: 0.0
+    brief: Callable[[Result, str], str] = lambda _, __: ""
     varies: Callable[[Result], bool] = lambda _: True
     python: str = ""
     overlays: bool = False
@@ -362,6 +365,21 @@ class Overlay:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """A small chart of all models, a bar for each, on the page that tells of them. The analysis
+    words its title, which is that of the metric with ``_bars`` behind.
+
+    metric: its key; sentence: returns what follows from results, given how many models were
+        measured, "" where nothing does
+    random: name of the array with the value for random weights, "" where there is none
+    """
+
+    metric: str
+    sentence: Callable[[Results, int], str]
+    random: str = ""
+
+
+@dataclass(frozen=True)
 class Overview:
     """What opens the page of an analysis: a sentence on all encodings, "" where nothing follows,
     and figures that are drawn without results.
@@ -407,6 +425,9 @@ class Analysis:
     across: the figure of all models, on the page that tells of them; None where it has none there
     sentence: returns the sentence beside that figure, from the results in it and the number of
         models that were measured, "" without one
+    headline: returns the clause with which that page opens, from the same results, above the figure
+        of the first measure that has one; "" where nothing follows
+    bars: small charts of all models on that page
     """
 
     key: str
@@ -433,6 +454,8 @@ class Analysis:
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
     sentence: Callable[[Results, int], str] = lambda _, __: ""
+    headline: Callable[[Results], str] = lambda _: ""
+    bars: tuple[Bars, ...] = ()
 
     @property
     def wording(self) -> Wording:
