@@ -114,7 +114,7 @@ def test_a_last_year_with_few_families_is_shown_so_far() -> None:
     few = [model(2021, number, "rotary", 10_000.0) for number in range(1, 6)]
     [page] = timeline.pages(atlas([*MODELS, *few]))
     context = vars(page.context)
-    assert (context["years"], context["last"], context["n_last"]) == ((2019, 2020), 2021, 6)
+    assert (context["years"], context["newest"], context["n_newest"]) == ((2019, 2020), 2021, 6)
     assert "2021 has 6 so far." in flowing(rendered(page))
     [axes] = page.figures[0].spec.draw({}).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == [
@@ -130,7 +130,7 @@ def test_a_last_year_with_few_families_is_shown_so_far() -> None:
         .partition("These are")[0]
     )
     [page] = timeline.pages(atlas([*MODELS, *few[:3]]))
-    assert vars(page.context)["last"] is None
+    assert vars(page.context)["newest"] is None
 
 
 def test_points_of_one_month_and_value_are_apart_within_the_month() -> None:

@@ -128,15 +128,15 @@ class Quantity:
 @dataclass(frozen=True)
 class TimelineContext(PageContext, template="timeline.md.jinja"):
     """years, image_years: with enough models of text, and of images; medians: of bases and contexts
-    last: a later year of text with few models, None without one; n_last: how many
+    newest: a later year of text with few models, None without one; n_newest: how many
     since: schemes with a year, the first first
     """
 
     figures: Sequence[Figure]
     years: Sequence[int]
     image_years: Sequence[int]
-    last: int | None
-    n_last: int
+    newest: int | None
+    n_newest: int
     schemes: Sequence[Share]
     image_schemes: Sequence[Share]
     medians: tuple[Quantity, Quantity]
@@ -173,8 +173,8 @@ def pages(atlas: Atlas) -> list[Page]:
         figures=figures,
         years=years.whole,
         image_years=image_years,
-        last=years.last,
-        n_last=years.counts[-1] if years.last else 0,
+        newest=years.last,
+        n_newest=years.counts[-1] if years.last else 0,
         schemes=of_text,
         image_schemes=of_images,
         medians=(bases, contexts),
