@@ -318,6 +318,12 @@ def appeal(result: Result) -> float:
     return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
 
 
+def brief(result: Result, noun: str) -> str:
+    """That the positions run round a circle, and how many a lap takes; "" where they do not."""
+    lap = result.value("lap")
+    return WORDING("brief", lap=lap, noun=noun) if lap is not None else ""
+
+
 PLACED = """\
 rows = np.delete(vectors, arrays["principal_components.left_out"], axis=0)
 rows = rows - rows.mean(axis=0)
@@ -340,6 +346,7 @@ ANALYSIS = Analysis(
             draw_curve,
             python=PLACED + 'plt.axes(projection="3d").plot(*placed.T)',
             appeal=appeal,
+            brief=brief,
         ),
         FigureSpec(
             "planes",

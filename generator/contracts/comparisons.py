@@ -8,11 +8,17 @@ Verdict = Literal["equal", "equal as far as both files tell", "different", "cann
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference. kind: of the sentence; part: of the model"""
+    """A difference.
+
+    kind: of the sentence; part: of the model
+    at: of a context the shorter one, of rotations the position up to which their angles part by
+        half a turn; None of others
+    """
 
     kind: str
     part: str
     text: str
+    at: int | None = None
 
 
 @dataclass(frozen=True)

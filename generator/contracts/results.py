@@ -219,6 +219,8 @@ class FigureSpec:
     appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the
         front page opens with the highest, and the page on how to read figures shows the highest of
         each analysis
+    brief: what it shows, as a sentence of at most 14 words for the front page, given a result and
+        what its positions are ("token"); "" for none
     varies: whether the figure of a result alone shows more than its findings say
     python: lines for readers that plot what it shows with np and plt: of ``arrays``, the file of an
         encoding by name, and of ``vectors``, the rows of a table; "" where no file has it
@@ -229,6 +231,7 @@ class FigureSpec:
     texts: FigureTexts
     draw: "Callable[[Results], Drawing]"
     appeal: Callable[[Result], float] = lambda _: 0.0
+    brief: Callable[[Result, str], str] = lambda _, __: ""
     varies: Callable[[Result], bool] = lambda _: True
     python: str = ""
     overlays: bool = False
@@ -340,7 +343,16 @@ class Headline:
 
     def says(self, amount: str, what: str = "") -> str:
         """The sentence with a value, or with the ends of a range; what: has it, "" for any form"""
-        said = self.sentence.format(amount, what=what or STANDINGS("of_any_form"))
+        return self._said(self.sentence, amount, what)
+
+    def says_in_brief(self, amount: str) -> str:
+        """As ``says``, in the shorter sentence, ``in_brief``, where the metric has one."""
+        brief = f"{self.metric}_in_brief"
+        is_brief = isinstance(self.wording, Wording) and brief in self.wording
+        return self._said(self.wording(brief) if is_brief else self.sentence, amount)
+
+    def _said(self, sentence: str, amount: str, what: str = "") -> str:
+        said = sentence.format(amount, what=what or STANDINGS("of_any_form"))
         return said[:1].upper() + said[1:]
 
 
@@ -359,6 +371,21 @@ class Overlay:
     y: str
     points: Callable[[Result], tuple[Array, Array]]
     logarithmic: Literal["", "x", "y"] = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A small chart of all models, a bar for each, on the page that tells of them. The analysis
+    words its title, which is that of the metric with ``_bars`` behind.
+
+    metric: its key; sentence: returns what follows from results, given how many models were
+        measured, "" where nothing does
+    random: name of the array with the value for random weights, "" where there is none
+    """
+
+    metric: str
+    sentence: Callable[[Results, int], str]
+    random: str = ""
 
 
 @dataclass(frozen=True)
@@ -407,6 +434,9 @@ class Analysis:
     across: the figure of all models, on the page that tells of them; None where it has none there
     sentence: returns the sentence beside that figure, from the results in it and the number of
         models that were measured, "" without one
+    headline: returns the clause with which that page opens, from the same results, above the figure
+        of the first measure that has one; "" where nothing follows
+    bars: small charts of all models on that page
     """
 
     key: str
@@ -433,6 +463,8 @@ class Analysis:
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
     sentence: Callable[[Results, int], str] = lambda _, __: ""
+    headline: Callable[[Results], str] = lambda _: ""
+    bars: tuple[Bars, ...] = ()
 
     @property
     def wording(self) -> Wording:

@@ -96,9 +96,13 @@ def legend_below(figure: "Figure") -> None:
     )
 
 
-def names_at_ends(axes: "Axes", lines: Sequence[Line], width: float = WIDTH) -> None:
+def names_at_ends(
+    axes: "Axes", lines: Sequence[Line], width: float = WIDTH, apart: float = LEAST_APART
+) -> None:
     """Write the name of each of ``lines`` at its right end, in its colour, none over another; the
-    horizontal axis grows by the room that they take. width: of the axes, in inches
+    horizontal axis grows by the room that they take.
+
+    width: of the axes, in inches; apart: distance of two names, as a share of their height
     """
     from scipy.optimize import isotonic_regression
 
@@ -107,7 +111,7 @@ def names_at_ends(axes: "Axes", lines: Sequence[Line], width: float = WIDTH) -> 
     ends = [(float(line.x[-1]), float(line.y[-1])) for line in ascending]
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
-    steps = np.arange(len(ends)) * LEAST_APART * (high - low)
+    steps = np.arange(len(ends)) * apart * (high - low)
     places = isotonic_regression(np.array([y for _, y in ends]) - steps).x + steps
     places += min(0.0, high - float(places[-1]))
     left, right = axes.get_xlim()

@@ -159,7 +159,7 @@ def of_lengths(sides: Sides) -> Iterator[Difference]:
             keys_of(side.files.config, "n_positions", "" if side.context else side.class_of_words)
             for side in sides
         ]
-        yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys))
+        yield Difference("context", "", WORDING("context", a=a, b=b, keys=keys), min(a, b))
 
 
 def keys_of(config: ModelConfig, name: Size, default_of: str = "") -> str:
@@ -182,8 +182,9 @@ def _of_layers(part: str, sides: Sides) -> Iterator[Difference]:
             found.setdefault(key, []).append(layer.index)
     for (kind, values), layers in found.items():
         where = WORDING("layers_of", part=part, layers=layers, n_layers=a)
-        text = WORDING(kind, where=where, **MEANINGS[kind](values, sides))
-        yield Difference(kind, part, text)
+        meaning = MEANINGS[kind](values, sides)
+        text = WORDING(kind, where=where, **meaning)
+        yield Difference(kind, part, text, meaning.get("half_turn"))
 
 
 def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, Any]]:
@@ -370,9 +371,9 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
     if isinstance(pair[0].form, Rotation):
         keys = [(one.key,) for one in pair]
         if turn_otherwise(keys, sides):
-            where = WORDING("in_part", part=part)
-            text = WORDING("rotation", where=where, **_turning(keys, sides))
-            yield Difference("rotation", part, text)
+            where, meaning = WORDING("in_part", part=part), _turning(keys, sides)
+            text = WORDING("rotation", where=where, **meaning)
+            yield Difference("rotation", part, text, meaning["half_turn"])
     elif all(_has_numbers(one) for one in pair):
         told = {"part": part, "scheme": scheme_of(pair[0]).title}
         one, other = (each.form.numbers for each in pair)

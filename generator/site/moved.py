@@ -1,5 +1,5 @@
-"""Former addresses of published values: pages into which an earlier program split long ones, each
-of which leads to where its values are now.
+"""Former addresses of published values: pages into which an earlier program split long ones, and
+those that are a section of another page now. Each leads to where its values are.
 """
 
 from collections import Counter
@@ -9,6 +9,7 @@ from math import ceil
 from posixpath import dirname, relpath
 
 from generator.contracts import Atlas, Maker, Outcome
+from generator.site.compare.similarity_map import similarity_map
 from generator.site.outline import STAGES, Outline, applicable
 
 # What one page held of each: sections of an encoding, rows of an analysis, and of the list, where
@@ -41,6 +42,8 @@ def _targets(atlas: Atlas) -> Iterator[tuple[str, str]]:
     for outcome in atlas.outcomes:
         yield from _of_encodings(atlas, outcome)
     shown = applicable(atlas)
+    if atlas.analyses and similarity_map(atlas):
+        yield "map", "compare.html#map"
     for analysis in atlas.analyses:
         if analysis not in shown:
             yield f"analyses/{analysis.key}", "analyses/index.html#absent"

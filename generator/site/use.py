@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from generator.contracts import (
     Analysis,
     Atlas,
+    Bars,
     Figure,
     Finding,
     Label,
@@ -110,6 +111,30 @@ class Across:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A bar of a chart. width, random: shares of the widest place in %, that of random weights None
+    where it is not known
+    """
+
+    label: Label
+    outcome: Outcome
+    section: Measured
+    metric: Metric
+    width: float
+    random: float | None
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """A small chart of all models, the longest bar first. sentence: "" without one"""
+
+    use: Analysis
+    title: str
+    sentence: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
 class Reader:
     """A model that was measured.
 
@@ -182,6 +207,49 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
         )
     said = use.sentence(spoken_of, len(outcomes)) if rows else ""
     return Across(use, figure, said, rows)
+
+
+def opening(across: Sequence[Across]) -> tuple[Across | None, str]:
+    """The measure whose figure opens the page of all models, and its headline: the first one with a
+    headline, else the first with a figure; None without any.
+    """
+    drawn = [one for one in across if one.figure]
+    said = [
+        (one, one.use.headline({each[0]: each[2].result for each in one.rows})) for one in drawn
+    ]
+    return next((pair for pair in said if pair[1]), said[0] if said else (None, ""))
+
+
+def bar_charts(across: Sequence[Across], n_models: int) -> list[BarChart]:
+    """The small charts of all measures that have a value of any model."""
+    charts = []
+    for one in across:
+        spoken_of = {_as_read(label, outcome): found.result for label, outcome, found in one.rows}
+        for bars in one.use.bars:
+            if drawn := _bars(one, bars):
+                sentence = bars.sentence(spoken_of, n_models)
+                title = one.use.wording(f"{bars.metric}_bars")
+                charts.append(BarChart(one.use, title, sentence, drawn))
+    return charts
+
+
+def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
+    known = [
+        (*row, metric, None if random is None else float(random))
+        for row in across.rows
+        if (metric := row[2].result.find(bars.metric)) and metric.finite is not None
+        for random in (row[2].result.arrays.get(bars.random),)
+    ]
+    known.sort(key=lambda one: -(one[3].finite or 0.0))
+    most = max((max(one[3].finite or 0.0, one[4] or 0.0) for one in known), default=0.0)
+    return tuple(
+        Bar(
+            *one[:4],
+            round(100.0 * max(one[3].finite or 0.0, 0.0) / most, 1) if most else 0.0,
+            None if one[4] is None or not most else round(100.0 * one[4] / most, 1),
+        )
+        for one in known
+    )
 
 
 def _as_read(label: Label, outcome: Outcome) -> Label:

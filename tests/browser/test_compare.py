@@ -386,6 +386,7 @@ class TestCompare:
 
     def test_a_cell_of_the_map_opens_its_pair(self, page: Page, site: Path) -> None:
         page.goto((site / "map.html").as_uri())
+        expect(page).to_have_url(re.compile("compare.html#map$"))
         page.locator("table.pam td a").first.click()
         expect(page.locator(TITLES)).to_have_count(3)
 

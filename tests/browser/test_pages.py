@@ -15,7 +15,7 @@ from tests.site.test_escape import NASTY
 pytestmark = pytest.mark.samples
 
 KINDS = (
-    "index.html", "404.html", "compare.html", "map.html", "map/tables.html", "data/index.html",
+    "index.html", "404.html", "compare.html", "map/tables.html", "data/index.html",
     "data/arrays.html", "checkpoints/index.html", "checkpoints/all-minilm-l6-v2.html",
     "checkpoints/mobilesam/layers.html", "checkpoints/flan-t5-small-titles.html",
     "checkpoints/llama-3-1-8b.html", "checkpoints/gpt-2-small.html", "analyses/index.html",
@@ -38,7 +38,7 @@ WCAG: dict[str, object] = {
 # One of each kind of page: they have all that colours and the width of a screen change. The others
 # differ by their words and numbers.
 IN_EVERY_SETTING = {
-    "index.html", "compare.html", "map.html", "data/arrays.html",
+    "index.html", "compare.html", "data/arrays.html",
     "checkpoints/all-minilm-l6-v2.html", "analyses/similarity_of_positions.html",
     "schemes/t5_bias.html", "learn/tables.html", "guide/configuration.html", "status.html",
 }  # fmt: skip

@@ -41,10 +41,10 @@ def test_shares_are_of_years_with_enough_models() -> None:
     [page] = timeline.pages(atlas(MODELS))
     text = flowing(rendered(page))
     assert (
-        "Rotary rose from 20% of the text models published in 2019 to 100% of those published in"
-        " 2020." in text
+        "Rotary encodings rose from 20% of the text models published in 2019 to 100% of those"
+        " published in 2020." in text
     )
-    assert "Learned table fell from 80% to 0%." in text
+    assert "Learned tables fell from 80% to 0%." in text
     assert (
         "20% of the text models published in 2019 have windows or chunks, and 100% of those"
         " published in 2020." in text
@@ -108,3 +108,34 @@ def test_figures_can_be_drawn_in_another_process(index: int) -> None:
     figure = page.figures[index]
     assert pickle.dumps(figure.spec.draw)
     assert svg.encode(figure.spec.draw, {})
+
+
+def test_a_last_year_with_few_families_is_shown_so_far() -> None:
+    few = [model(2021, number, "rotary", 10_000.0) for number in range(1, 6)]
+    [page] = timeline.pages(atlas([*MODELS, *few]))
+    context = vars(page.context)
+    assert (context["years"], context["newest"], context["n_newest"]) == ((2019, 2020), 2021, 6)
+    assert "2021 has 6 so far." in flowing(rendered(page))
+    [axes] = page.figures[0].spec.draw({}).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == [
+        "2019 (10)", "2020 (10)", "2021 (6)",
+    ]  # fmt: skip
+    so_far = [line.get_ydata()[-1] for line in axes.lines if line.get_xdata()[-1] == 2021]
+    assert sorted(so_far) == pytest.approx([100 / 6, 500 / 6])
+    assert (
+        "2021"
+        not in rendered(page)
+        .partition("rose from")[2]
+        .partition("</p>")[0]
+        .partition("These are")[0]
+    )
+    [page] = timeline.pages(atlas([*MODELS, *few[:3]]))
+    assert vars(page.context)["newest"] is None
+
+
+def test_points_of_one_month_and_value_are_apart_within_the_month() -> None:
+    points = [("A", 2020.5, 1e4), ("B", 2020.5, 1e4), ("C", 2020.5, 1e6), ("D", 2021.5, 1e4)]
+    times = timeline._spread(points)
+    assert times[0] < 2020.5 < times[1]
+    assert times[2:] == [2020.5, 2021.5]
+    assert times[1] - times[0] < 1 / 12

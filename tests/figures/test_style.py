@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from generator.figures.style import DARK, INK, MUTED, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
-from generator.site.pages.map import LEVELS
+from generator.site.compare.similarity_map import LEVELS
 from generator.site.pictures.layer_strips import COLOURS
 from tests.built import ROOT
 

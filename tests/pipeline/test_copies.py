@@ -1,6 +1,7 @@
 """Copies in a list: each build compares them with their originals."""
 
 import json
+import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -9,9 +10,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from generator.contracts import Outcome
+from generator import ROOT
+from generator.contracts import Comparison, Copy, Difference, Outcome
 from generator.pipeline import copies
-from generator.reading import plan
+from generator.reading import comparison, plan
+from generator.site.pages import copies as pages
 from generator.site.pictures.badges import LABEL, UNKNOWN, badge
 from tests import inline
 from tests.hub_server import Repository, serving
@@ -64,9 +67,63 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
         " (max_position_embeddings in config.json)."
     ]
     page = unescape((tmp_path / "out/docs/copies.md").read_text(encoding="utf-8"))
+    # Of eight pairs the second parts most: π / (1e4 ** (−1/8) − 1e6 ** (−1/8)) is 22.7.
+    assert (
+        "Not safe to exchange: the copy gives other angles, half a turn apart by position 23"
+        in (flowing(page))
+    )
+    assert "Safe to exchange in texts of up to 32 tokens, the shorter of both contexts." in page
     assert all(said in page for said in ("Different.", "The context is 32", "base 10,000"))
     svg = ET.fromstring((tmp_path / "out/docs/badges/two.svg").read_bytes())  # noqa: S314 (ours)
     assert "".join(svg.itertext()).endswith("different")
+
+
+@pytest.mark.parametrize(("found", "words"), [
+    (Comparison("equal"), "Safe to exchange: both encode position identically."),
+    (
+        Comparison("equal as far as both files tell", not_compared=("Learned table",)),
+        "The settings are the same, but the learned table was not compared.",
+    ),
+    (
+        Comparison("equal as far as both files tell", untold=("B gives no context.",)),
+        "No difference was found, but the files leave something open.",
+    ),
+    (
+        Comparison("different", (Difference("context", "", "", 512),)),
+        "Safe to exchange in texts of up to 512 tokens, the shorter of both contexts.",
+    ),
+    (
+        Comparison(
+            "different",
+            (
+                Difference("rotation", "text", "", 21), Difference("rotation", "vision", ""),
+                Difference("context", "", "", 512),
+            ),
+        ),
+        "Not safe to exchange: the copy gives other angles, half a turn apart by position 21"
+        " and is configured for another length.",
+    ),
+    (Comparison("cannot be compared"), "Not compared: the two have no part in common."),
+])  # fmt: skip
+def test_what_follows_for_who_would_exchange_the_two(found: Comparison, words: str) -> None:
+    assert pages._follows(Copy("one", True, found)) == words
+    assert pages._follows(Copy("one", True)) == ""
+    assert ("record" in pages._follows(Copy("one", True, found, "out of reach"))) == (
+        found.verdict == "equal"
+    )
+
+
+def test_every_kind_of_difference_has_a_clause_of_its_own() -> None:
+    source = (ROOT / "generator/reading/comparison.py").read_text(encoding="utf-8")
+    kinds = {*comparison.MEANINGS, *re.findall(r'Difference\("(\w+)"', source)}
+    said = {
+        kind: pages._follows(
+            Copy("one", True, Comparison("different", (Difference(kind, "", "", 8),)))
+        )
+        for kind in kinds
+    }
+    assert len({*said.values()}) == len(kinds) > 10
+    assert [kind for kind, words in said.items() if "copy differs" in words] == []
 
 
 def test_an_original_out_of_reach_is_known_by_its_published_config(tmp_path: Path) -> None:

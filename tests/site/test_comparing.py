@@ -88,6 +88,11 @@ def context(key: str, *outcomes: Outcome) -> Any:
     return page(key, *outcomes).context
 
 
+def mapped(*outcomes: Outcome) -> Any:
+    """The similarity map of the compare page."""
+    return context("compare", *outcomes).similarity
+
+
 def rendered(page: Page) -> str:
     environment = environment_of(*OURS.templates)
 
@@ -134,7 +139,7 @@ MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
 
 def test_equal_encodings_are_neighbours_with_similarity_and_alignment_1() -> None:
     outcomes = [outcome("a", table(1)), outcome("b", table(2)), outcome("c", table(1))]
-    found = context("map", *outcomes)
+    found = mapped(*outcomes)
     assert [member[0].checkpoint.slug for member, _ in found.kernels.rows] in (
         ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"],
     )  # fmt: skip
@@ -145,7 +150,7 @@ def test_equal_encodings_are_neighbours_with_similarity_and_alignment_1() -> Non
 def test_the_alignment_of_independent_tables_is_about_0() -> None:
     tables = [PositionTable(frozen(draws.normal(size=(200, 300)))) for _ in "abc"]
     independent = [outcome(slug, one) for slug, one in zip("abc", tables, strict=True)]
-    _, matrix = context("map", *independent).tables[0]
+    _, matrix = mapped(*independent).tables[0]
     every = [pair for _, pairs in matrix.rows for pair in pairs]
     assert all(abs(pair.hundredths) <= 2 and pair.level == 9 for pair in every)
     assert all(pair.uncorrected == pytest.approx(0.6, abs=0.02) for pair in matrix.nearest)
@@ -153,7 +158,7 @@ def test_the_alignment_of_independent_tables_is_about_0() -> None:
 
 def test_kernels_of_all_forms_are_compared_but_tables_only_with_tables() -> None:
     forms = {"table": table(1), "rotation": Rotation(1e4, 8, 8, 64), "nothing": NOTHING}
-    found = context("map", *(outcome(slug, form) for slug, form in forms.items()))
+    found = mapped(*(outcome(slug, form) for slug, form in forms.items()))
     shown = [member[0].checkpoint.slug for member, _ in found.kernels.rows]
     assert shown == ["table", "rotation"]
     assert found.tables == []
@@ -164,13 +169,13 @@ def test_patches_are_not_compared_with_words() -> None:
     grid = PositionTable(sinusoid(20, 8), grid=(4, 5))
     patches = [outcome(slug, grid, modality="image") for slug in "ab"]
     others = (outcome("c", table(1)), outcome("d", table(2)))
-    found = context("map", *patches, *others, outcome("e", table(3), modality="audio"))
+    found = mapped(*patches, *others, outcome("e", table(3), modality="audio"))
     assert [name for name, _ in found.tables] == ["patches, 4 × 5", "words"]
 
 
 def test_tables_are_aligned_over_their_common_positions() -> None:
     longer = PositionTable(frozen(np.vstack([table(1).vectors, draws.normal(size=(9, 6))])))
-    found = context("map", outcome("a", table(1)), outcome("b", longer))
+    found = mapped(outcome("a", table(1)), outcome("b", longer))
     assert found.tables[0][1].nearest[0].value == pytest.approx(1.0)
 
 
@@ -182,27 +187,27 @@ def test_an_odd_first_row_changes_neither_map(size: float) -> None:
     odd = sinusoid(200, 32).copy()
     odd[0] = size * np.eye(32)[5] * np.linalg.norm(odd[1])
     plain = outcome("a", PositionTable(sinusoid(200, 32)))
-    found = context("map", plain, outcome("b", PositionTable(frozen(odd))))
+    found = mapped(plain, outcome("b", PositionTable(frozen(odd))))
     assert found.kernels.nearest[0].value > 0.995
     assert found.tables[0][1].nearest[0].value == pytest.approx(1.0)
 
 
 def test_a_map_of_too_many_encodings_shows_the_most_different() -> None:
-    text = rendered(page("map", *MANY))
+    text = rendered(page("compare", *MANY))
     assert "The map shows 16 of 60 encodings" in text
     assert len(cells(text)) == 16 * 15 / 2
-    assert len(cells(rendered(page("map", *MANY[:20])))) == 20 * 19 / 2
+    assert len(cells(rendered(page("compare", *MANY[:20])))) == 20 * 19 / 2
 
 
 def test_the_map_of_kernels_links_the_map_of_tables() -> None:
-    first, second = every_page("map", *MANY[:5])
+    first, second = page("compare", *MANY[:5]), page("map", *MANY[:5])
     assert second.path in rendered(first)
     assert [len(cells(rendered(made))) for made in (first, second)] == [10, 10]  # All pairs.
 
 
 def test_the_map_names_20_of_the_encodings_that_are_not_on_it() -> None:
     not_mapped = [outcome(f"nothing-{number}", NOTHING) for number in range(30)]
-    text = rendered(page("map", *MANY[:2], *not_mapped))
+    text = rendered(page("compare", *MANY[:2], *not_mapped))
     assert text.count("Title nothing") == 20
     assert "and 10 more" in flowing(text)
 
@@ -210,7 +215,7 @@ def test_the_map_names_20_of_the_encodings_that_are_not_on_it() -> None:
 @pytest.mark.parametrize("values", [np.nan, np.inf, 0.0])
 def test_a_table_without_a_finite_or_varying_kernel_is_not_on_the_map(values: float) -> None:
     odd = outcome("odd", PositionTable(frozen(np.full((20, 6), values))))
-    assert len(context("map", odd, *MANY[:2]).kernels.rows) == 2
+    assert len(mapped(odd, *MANY[:2]).kernels.rows) == 2
 
 
 def test_the_compare_page_has_three_pairs_of_each_scheme() -> None:
@@ -226,7 +231,7 @@ def test_the_compare_page_has_three_pairs_of_each_scheme() -> None:
         for scheme in SCHEMES[:2]
         for seed in range(3)
     ]
-    headings = re.findall("^### (.+)$", rendered(page("compare", *outcomes)), re.MULTILINE)
+    headings = re.findall(r"^### ([^{\n]+)$", rendered(page("compare", *outcomes)), re.MULTILINE)
     assert headings == [scheme.title for scheme in SCHEMES[:2]]
 
 

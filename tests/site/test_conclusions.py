@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from generator.numerics.arrays import Floats
+from generator.site.compare import similarity_map as map_page
 from generator.site.compare.conclusions import Named, conclusions, neighbours
-from generator.site.pages import map as map_page
 from generator.site.pictures import leading_picture
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from itertools import islice
 from pathlib import Path
 
@@ -77,6 +78,11 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     opening = text[: text.index("## One finding from each scheme")]
     assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
     assert "The table is a helix of " in opening
+    brief = "Its positions run round a circle, about one lap in eight tokens."
+    assert brief in flowing(unescape(opening))
+    assert len(brief.split()) <= 14
+    assert "Nobody programmed that: training found it." in opening
+    assert "<span>position 0</span><i></i><span>63</span>" in opening
     assert "figures/line/" not in opening
 
 
@@ -151,6 +157,12 @@ ANSWERS = {
     "How fast does similarity decrease with distance?": "falls halfway to its far level",
     "Which tables have a break between adjacent positions?": "the cosine of adjacent positions",
     "Which offsets does each attention head favour?": "Heads with their largest bias within one",
+    "Any two encodings side by side": "Choose two to six encodings",
+    "A lesson in five steps": "Attention alone",
+    "Teaching notebooks, cell by cell": "notebook",
+    "lint: what is wrong with my config?": "what other programs may get wrong",
+    "compare: do two files encode position alike?": "lists every command",
+    "Read a model in Python": "import position_atlas",
     "What is a kernel?": "Kernel",
     "How do I load a table in Python?": "np.load(",
     "How do I cite a number?": "To cite a number,",

@@ -55,12 +55,12 @@ def test_templates_of_the_theme_call_no_method_of_python_since_other_renderers_h
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of empty pages: those of mkdocs.yml, and three that it does not name."""
+    """A site of empty pages: those of mkdocs.yml, and two that it does not name."""
     return _build(tmp_path_factory.mktemp("site"))
 
 
 def _build(folder: Path) -> Path:
-    pages = (*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md")
+    pages = (*TABS, "new/index.md", "checkpoints/one.md")
     counted = {"models.md": b'---\nentries: "1,024"\n---\n# Page'}
     write.write({**dict.fromkeys(pages, b"# Page"), **counted}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
@@ -98,7 +98,6 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
     [
         ("checkpoints/index.html", "Explore", "Measured models"),
         ("checkpoints/one.html", "Explore", "Measured models"),
-        ("map/tables.html", "Explore", "Similarity map"),
         ("learn/further-schemes.html", "Schemes", "Further schemes"),
         ("learn/method.html", "Learn", "Method"),
         ("status.html", "Data and guide", "Status"),

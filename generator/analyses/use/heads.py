@@ -3,13 +3,23 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from generator.checkpoints.model.running.losses import KNOWN
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results
+from generator.contracts import (
+    Analysis,
+    Bars,
+    FigureSpec,
+    Finding,
+    Metric,
+    Overlay,
+    Result,
+    Results,
+)
 from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
@@ -31,6 +41,7 @@ FEW, RANDOM_SEED = 2, 0  # Sequences that the model reads with random weights, a
 KINDS = {"previous": -1, "own": 0, "next": 1}
 SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
+BARS = ("first", "previous")
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
 LEAST_SINKS = 1.0  # % of heads, beyond that of random weights
 SINKS = {"sinks": "Attention sinks, random tokens", "sinks_text": "Attention sinks, text"}
@@ -308,6 +319,20 @@ def sentence(results: Results, _: int) -> str:
     return WORDING("look", least=least, low=shares[least], most=most, high=shares[most])
 
 
+def _of_kind(kind: str, results: Results, _: int) -> str:
+    """In how many parts more heads are of a kind than with random weights, and where most are."""
+    known = {
+        label.title: (found.value, float(result.arrays.get(f"{kind}_random", 0.0)))
+        for label, result in results.items()
+        if (found := result.find(kind)) and found.value is not None
+    }
+    more = sum(value > random for value, random in known.values())
+    if not more:
+        return ""
+    most = max(known, key=lambda title: known[title][0])
+    return WORDING("bars", n_more=more, n_parts=len(known), title=most, most=known[most][0])
+
+
 def _to_one_place(result: Result) -> Floats:
     """The most attention of each head to the place of a kind: (n_layers, n_heads)."""
     return result.arrays["to_one_place"]
@@ -369,6 +394,7 @@ ANALYSIS = Analysis(
         points=mean_profile,
     ),
     sentence=sentence,
+    bars=tuple(Bars(kind, partial(_of_kind, kind), f"{kind}_random") for kind in BARS),
     figures=(
         FigureSpec(
             "strips",

@@ -19,7 +19,7 @@ from generator.checkpoints.model.running.losses import (
 )
 from generator.checkpoints.model.running.positions import Moved, Places, moved, places
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts import Analysis, Bars, FigureSpec, Finding, Metric, Result, Results
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
@@ -217,5 +217,6 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=replace(FIGURE, texts=WORDING.figure("across", alt=FIGURE.alt)),
     sentence=sentence,
+    bars=(Bars("off", sentence),),
     figures=(FIGURE,),
 )

@@ -12,14 +12,15 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, 
 from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.lines import hidden, legend_below, with_line_styles
+from generator.figures.lines import hidden, legend_below, names_at_ends, with_line_styles
 from generator.figures.panels import panels
-from generator.figures.scene import DOTTED, Line, add
-from generator.figures.style import REFERENCE
+from generator.figures.scene import DOTTED, Band, Line, add
+from generator.figures.style import QUIET, REFERENCE
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WORDING = Wording("analyses/probe.md.jinja")
@@ -29,6 +30,9 @@ MOST_SEQUENCES = 128  # of a fit
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
 KNOWN = 0.03  # Standard error of R² that ends the reading.
+FEWEST_OF_MODELS = 2  # of which a sentence says what models do
+APART = 0.1  # Distance of two names in a panel of this height, as a share of it.
+DEPTHS = 41  # at which lines of parts with different numbers of layers are compared
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
 
 
@@ -222,33 +226,81 @@ def by_depth(result: Result) -> tuple[Array, Array]:
 
 def sentence(results: Results, _: int) -> str:
     """How many parts hold the position at the input, and at the end."""
-    held = sum(_of(result)[0] > HELD for result in results.values())
-    fading = sum(_fades(result, result.arrays[RANDOM]) for result in results.values())
+    missing, given = _groups(results)
     built = [
         (_of(result)[1], float(result.arrays[RANDOM].max()))
-        for result in results.values()
+        for result in missing
         if _is_built_up(result, result.arrays[RANDOM])
     ]
+    held, fading = len(given), sum(_fades(result, result.arrays[RANDOM]) for result in given)
     return WORDING(
         "parts", held=held, fading=fading, built=built, n_parts=len(results), changed=CHANGED
     )
 
 
-def draw_across(results: Results) -> "Figure":
-    """Share of the variance of the position by relative depth, one line a part, and that of the
-    same part with random weights.
+def _groups(results: Results) -> tuple[list[Result], list[Result]]:
+    """Those whose input holds no position, and those whose input holds it."""
+    at_input = [(_of(result)[0], result) for result in results.values()]
+    missing = [result for known, result in at_input if known < NOTHING]
+    return missing, [result for known, result in at_input if known > HELD]
+
+
+def headline(results: Results) -> str:
+    """Whether models build position where their input has none, and drop it where it has: of each,
+    all or more than half of at least two.
     """
-    figure, (trained, random) = panels(2, height=3.6)
-    for label, result, dash in with_line_styles(results):
-        depth, r2 = by_depth(result)
-        for axes, values in ((trained, r2), (random, result.arrays[RANDOM])):
-            name = label.title if axes is trained else hidden(label.title)
-            add(axes, Line(depth, values, colour=label.colour, dash=dash, name=name))
-    trained.set_title("trained")
-    random.set_title("random weights")
-    random.set(xlabel="relative depth", ylim=(-0.05, 1.05))
-    random.grid(axis="y")
-    return _finished(figure, trained, "relative depth")
+    missing, given = _groups(results)
+    built = [_is_built_up(result, result.arrays[RANDOM]) for result in missing]
+    dropped = [_fades(result, result.arrays[RANDOM]) for result in given]
+    return WORDING("headline", built=_how_many(built), dropped=_how_many(dropped))
+
+
+def _how_many(flags: Sequence[bool]) -> str:
+    """ "all" or "most"; "" of fewer than half, or of fewer than two."""
+    if len(flags) < FEWEST_OF_MODELS or 2 * sum(flags) <= len(flags):
+        return ""
+    return "all" if all(flags) else "most"
+
+
+def draw_across(results: Results) -> "Figure":
+    """Share of the variance of the position by relative depth, one line a part, named at its end,
+    above a band of the same parts with random weights: parts that begin without position, and the
+    others.
+    """
+    starts = {label: _of(result)[0] < NOTHING for label, result in results.items()}
+    groups = {
+        title: {label: result for label, result in results.items() if starts[label] == is_without}
+        for title, is_without in (("no position at the input", True), ("position given", False))
+    }
+    shown = {title: group for title, group in groups.items() if group}
+    figure, every_axes = panels(len(shown), columns=1, height=2.1)
+    for axes, (title, group) in zip(every_axes, shown.items(), strict=True):
+        _draw_group(axes, group, is_first=axes is every_axes[0])
+        axes.set_title(title)
+        axes.set(ylabel="held-out R²", xticks=np.linspace(0.0, 1.0, 5))
+    right = max(axes.get_xlim()[1] for axes in every_axes)
+    for axes in every_axes:
+        axes.set_xlim(right=right)
+    every_axes[-1].set(xlabel="relative depth")
+    legend_below(figure)
+    return figure
+
+
+def _draw_group(axes: "Axes", group: Results, *, is_first: bool) -> None:
+    places = np.linspace(0.0, 1.0, DEPTHS)
+    random = [result.arrays[RANDOM] for result in group.values()]
+    curves = [np.interp(places, np.linspace(0.0, 1.0, each.size), each) for each in random]
+    low, high = np.min(curves, axis=0), np.max(curves, axis=0)
+    name = "random weights, lowest to highest"
+    band: dict[str, Any] = {"colour": QUIET, "alpha": 0.25}
+    lines = [
+        Line(*by_depth(result), colour=label.colour, dash=dash, name=hidden(label.title))
+        for label, result, dash in with_line_styles(group)
+    ]
+    add(axes, Band(places, low, high, name=name if is_first else hidden(name), **band), *lines)
+    axes.set_ylim(-0.05, 1.05)
+    axes.grid(axis="y")
+    names_at_ends(axes, lines, apart=APART)
 
 
 def draw(results: Results) -> "Figure":
@@ -288,6 +340,7 @@ ANALYSIS = Analysis(
         points=by_depth,
     ),
     sentence=sentence,
+    headline=headline,
     figures=(
         FigureSpec(
             "layers",

@@ -27,7 +27,7 @@ from generator.contracts.wording import GivenTexts, Wording
 from generator.encyclopedia.model_rows import FEWEST, FEWEST_OF_A_YEAR, DatedModel, dated_models
 from generator.figures.lines import hidden, legend_below, names_at_ends
 from generator.figures.panels import panels
-from generator.figures.scene import Line, add
+from generator.figures.scene import DOTTED, Line, add
 from generator.figures.style import QUIET, SERIES
 from generator.text import rounded
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WORDING = Wording("wording/timeline.jinja")
 MOST_SCHEMES = 6
+LEAST_OF_LAST = 5  # families of a last year that is shown as one so far
+MONTH = 0.9 / 12.0  # in years, over which points of one month and value are spread
 TURN = 3.0  # percentage points beyond both ends, from which a sentence names the year
 DATA = "data/models.json"
 
@@ -44,12 +46,14 @@ DATA = "data/models.json"
 class Share:
     """Share of the models of each year that have one of ``keys``, in percent.
 
-    keys: as in models.json; values: (n_years,)
+    keys: as in models.json; values: (n_years,); so_far: of a later year with few families, None
+        without one
     """
 
     title: str
     keys: tuple[str, ...]
     values: tuple[float, ...]
+    so_far: float | None = None
 
     @property
     def first(self) -> str:
@@ -81,6 +85,22 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Years:
+    """Years that are compared. whole: those with enough families, in order; last: a later one with
+    few, None without one; counts: models of each of them
+    """
+
+    whole: tuple[int, ...]
+    last: int | None
+    counts: tuple[int, ...]
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """All of them."""
+        return (*self.whole, *((self.last,) if self.last else ()))
+
+
+@dataclass(frozen=True)
 class Quantity:
     """A number of each model. unit: "" without one; points: of title, time and value; years: those
     with enough families for a median
@@ -108,12 +128,15 @@ class Quantity:
 @dataclass(frozen=True)
 class TimelineContext(PageContext, template="timeline.md.jinja"):
     """years, image_years: with enough models of text, and of images; medians: of bases and contexts
+    newest: a later year of text with few models, None without one; n_newest: how many
     since: schemes with a year, the first first
     """
 
     figures: Sequence[Figure]
     years: Sequence[int]
     image_years: Sequence[int]
+    newest: int | None
+    n_newest: int
     schemes: Sequence[Share]
     image_schemes: Sequence[Share]
     medians: tuple[Quantity, Quantity]
@@ -129,7 +152,8 @@ def pages(atlas: Atlas) -> list[Page]:
         return []
     years = _years(models)
     of_text = _schemes(atlas, [(model.year, model.schemes) for model in models], years)
-    of_images, image_years = _of_images(atlas)
+    of_images, of_image_years = _of_images(atlas)
+    image_years = of_image_years.whole
     layers, bases, contexts = _layers(models, years), _bases(models), _contexts(models)
     figures: tuple[Figure, ...] = (
         (
@@ -137,15 +161,20 @@ def pages(atlas: Atlas) -> list[Page]:
             _growth(bases, contexts),
             _shares("layers", years, layers, "kinds"),
         )
-        if len(years) > 1
+        if len(years.whole) > 1
         else ()
     )
     if figures and len(image_years) > 1:
-        figures = (*figures, _shares("image_schemes", image_years, of_images, "image_schemes"))
+        figures = (
+            *figures,
+            _shares("image_schemes", of_image_years, of_images, "image_schemes"),
+        )
     context = TimelineContext(
         figures=figures,
-        years=years,
+        years=years.whole,
         image_years=image_years,
+        newest=years.last,
+        n_newest=years.counts[-1] if years.last else 0,
         schemes=of_text,
         image_schemes=of_images,
         medians=(bases, contexts),
@@ -159,15 +188,22 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("timeline.md", context, figures)]
 
 
-def _years(models: Sequence[DatedModel]) -> tuple[int, ...]:
-    """Years with enough families for a share or a median, in order."""
+def _years(models: Sequence[DatedModel]) -> Years:
+    """Years with enough families for a share or a median, in order, and the last one where it has
+    fewer, but ``LEAST_OF_LAST``.
+    """
     families: dict[int, set[object]] = defaultdict(set)
     for model in models:
         families[model.year].add(model.family)
-    return tuple(sorted(year for year, of in families.items() if len(of) >= FEWEST_OF_A_YEAR))
+    whole = tuple(sorted(year for year, of in families.items() if len(of) >= FEWEST_OF_A_YEAR))
+    newest = max(families, default=0)
+    is_later = whole and newest > whole[-1] and len(families[newest]) >= LEAST_OF_LAST
+    last = newest if is_later else None
+    shown = (*whole, *((last,) if last else ()))
+    return Years(whole, last, tuple(sum(model.year == year for model in models) for year in shown))
 
 
-def _of_images(atlas: Atlas) -> tuple[tuple[Share, ...], tuple[int, ...]]:
+def _of_images(atlas: Atlas) -> tuple[tuple[Share, ...], Years]:
     """The schemes of what reads images, and the years with enough of such models."""
     models = [model for model in dated_models(atlas) if model.image_schemes]
     years = _years(models)
@@ -175,57 +211,52 @@ def _of_images(atlas: Atlas) -> tuple[tuple[Share, ...], tuple[int, ...]]:
 
 
 def _schemes(
-    atlas: Atlas, used: Sequence[tuple[int, frozenset[str]]], years: Sequence[int]
+    atlas: Atlas, used: Sequence[tuple[int, frozenset[str]]], years: Years
 ) -> tuple[Share, ...]:
     """The schemes that most models use, by how many do. used: the year and the schemes of each"""
-    by_year = [[keys for year, keys in used if year == of] for of in years]
     counts = {scheme.key: sum(scheme.key in keys for _, keys in used) for scheme in atlas.schemes}
     most = sorted(atlas.schemes, key=lambda scheme: -counts[scheme.key])[:MOST_SCHEMES]
     return tuple(
-        Share(
-            scheme.title,
-            (scheme.key,),
-            tuple(_percent(scheme.key in keys for keys in of_year) for of_year in by_year),
-        )
-        for scheme in most
-        if counts[scheme.key]
+        _share(scheme.title, (scheme.key,), used, years) for scheme in most if counts[scheme.key]
     )
 
 
-def _layers(models: Sequence[DatedModel], years: Sequence[int]) -> tuple[Share, ...]:
-    by_year = [[model for model in models if model.year == year] for year in years]
+def _share(
+    title: str, keys: tuple[str, ...], used: Sequence[tuple[int, frozenset[Any]]], years: Years
+) -> Share:
+    values = [
+        _percent(not of.isdisjoint(keys) for year, of in used if year == shown)
+        for shown in years.shown
+    ]
+    n = len(years.whole)
+    return Share(title, keys, tuple(values[:n]), values[n] if years.last else None)
+
+
+def _layers(models: Sequence[DatedModel], years: Years) -> tuple[Share, ...]:
     kinds: dict[str, tuple[Mixer, ...]] = {
         "windows or chunks": ("sliding", "chunked"),
         "recurrent layers": ("recurrent",),
     }
-    return tuple(
-        Share(
-            title,
-            keys,
-            tuple(
-                _percent(not one.kinds.isdisjoint(keys) for one in of_year) for of_year in by_year
-            ),
-        )
-        for title, keys in kinds.items()
-    )
+    used = [(model.year, model.kinds) for model in models]
+    return tuple(_share(title, keys, used, years) for title, keys in kinds.items())
 
 
 def _percent(flags: Iterable[bool]) -> float:
     return 100.0 * float(np.mean([*flags]))
 
 
-def _shares(key: str, years: Sequence[int], shares: Sequence[Share], found: str) -> Figure:
+def _shares(key: str, years: Years, shares: Sequence[Share], found: str) -> Figure:
     """found: key of models.json; models without any count where it is of text"""
     counted = "one['image_schemes']" if found == "image_schemes" else "'text' in one['inputs']"
     return _figure(
         key,
         (
             WORDING(f"{key}_caption"),
-            WORDING("shares_how_to_read", fewest=FEWEST_OF_A_YEAR),
-            WORDING("shares_alt", shares=shares, first=years[0], last=years[-1]),
+            WORDING("shares_how_to_read", fewest=FEWEST_OF_A_YEAR, last=years.last),
+            WORDING("shares_alt", shares=shares, first=years.whole[0], last=years.whole[-1]),
         ),
-        partial(_draw_shares, tuple(years), tuple(shares)),
-        f"years = {list(years)}\n"
+        partial(_draw_shares, years, tuple(shares), found == "image_schemes"),
+        f"years = {list(years.shown)}\n"
         f"for title, keys in {[(share.title, share.keys) for share in shares]}:\n"
         f"    has = [(one['month'], any(key in one['{found}'] for key in keys))"
         f" for one in data['models'] if one['month'] and {counted}]\n"
@@ -260,7 +291,10 @@ def _growth(bases: Quantity, contexts: Quantity) -> Figure:
 def _bases(models: Sequence[DatedModel]) -> Quantity:
     of = [one for one in models if one.bases]
     return Quantity(
-        "rotary base", "", tuple((one.title, one.time, max(one.bases)) for one in of), _years(of)
+        "rotary base",
+        "",
+        tuple((one.title, one.time, max(one.bases)) for one in of),
+        _years(of).whole,
     )
 
 
@@ -270,7 +304,7 @@ def _contexts(models: Sequence[DatedModel]) -> Quantity:
         "configured context",
         "tokens",
         tuple((one.title, one.time, float(one.context or 0)) for one in of),
-        _years(of),
+        _years(of).whole,
     )
 
 
@@ -284,23 +318,44 @@ def _figure(key: str, texts: tuple[str, str, str], draw: "partial[Drawing]", pyt
     return Figure(f"figures/timeline/{key}", spec, alt, DATA, cache_key=(of_parts(draw.args),))
 
 
-def _draw_shares(years: tuple[int, ...], shares: tuple[Share, ...], _: Results) -> "Drawing":
+def _draw_shares(years: Years, shares: tuple[Share, ...], of_images: bool, _: Results) -> "Drawing":
     figure, (axes,) = panels(1, height=3.4)
-    lines = [
-        Line(years, share.values, colour=colour, marker="o", size=3, name=share.title)
-        for share, colour in zip(shares, SERIES, strict=False)
-    ]
-    add(axes, *lines)
-    axes.set(xlabel="year", ylabel="share of models (%)", ylim=(0.0, 102.0), xticks=years)
+    style: dict[str, Any] = {"marker": "o", "size": 3}
+    lines, ends = [], []
+    for share, colour in zip(shares, SERIES, strict=False):
+        lines.append(Line(years.whole, share.values, colour=colour, name=share.title, **style))
+        if share.so_far is None or years.last is None:
+            ends.append(lines[-1])
+        else:
+            places, values = (years.whole[-1], years.last), (share.values[-1], share.so_far)
+            far: dict[str, Any] = {"is_hollow": True, "dash": DOTTED, "name": hidden(share.title)}
+            ends.append(Line(places, values, colour=colour, order=1.9, **far, **style))
+    add(axes, *(end for end in ends if end not in lines), *lines)
+    what = "models that read images" if of_images else "text models"
+    axes.set(xlabel=f"year (number of {what})", ylabel="share of models (%)", ylim=(0.0, 102.0))
+    names = [f"{year} ({n})" for year, n in zip(years.shown, years.counts, strict=True)]
+    axes.set_xticks(years.shown, names)
     axes.grid(axis="y")
-    names_at_ends(axes, lines)
+    names_at_ends(axes, ends)
     return figure
+
+
+def _spread(points: Sequence[tuple[str, float, float]]) -> list[float]:
+    """Times of points, those of one month and value apart within the month: (n_points,)."""
+    together: dict[tuple[float, float], list[int]] = defaultdict(list)
+    for number, (_, time, value) in enumerate(points):
+        together[time, value].append(number)
+    times = [time for _, time, _ in points]
+    for numbers in together.values():
+        for place, number in enumerate(numbers):
+            times[number] += MONTH * ((place + 0.5) / len(numbers) - 0.5)
+    return times
 
 
 def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     figure, axes = panels(2, height=3.6, sharey=None)
     for panel, quantity in zip(axes, (bases, contexts), strict=True):
-        for title, time, value in quantity.points:
+        for (title, _, value), time in zip(quantity.points, _spread(quantity.points), strict=True):
             style: dict[str, Any] = {"marker": "o", "size": 3, "is_joined": False, "alpha": 0.7}
             style |= {"colour": QUIET, "is_quiet": True, "name": hidden(title)}
             add(panel, Line([time], [value], **style))

@@ -252,7 +252,7 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
 def _words(atlas: Atlas) -> dict[str, str]:
     """What each headline metric means, with {} for values, by "analysis.metric"."""
     return {
-        _key(column): headline.says("{}")
+        _key(column): headline.says_in_brief("{}")
         for column in columns_of(atlas)
         if (headline := column.headline).sentence
     }

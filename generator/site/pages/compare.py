@@ -8,6 +8,7 @@ from itertools import groupby, islice, pairwise
 
 from generator.contracts import Analysis, Atlas, Figure, Page, PageContext, PageKind, Scheme
 from generator.site.compare.presets import Preset, presets
+from generator.site.compare.similarity_map import SimilarityMap, similarity_map
 from generator.site.pictures.colours import Member, distinct
 
 Pair = tuple[Member, Member, tuple[Figure, ...]]
@@ -16,8 +17,11 @@ PER_SCHEME, MOST = 3, 24  # pairs with figures
 
 @dataclass(frozen=True)
 class CompareContext(PageContext, template="compare.md.jinja"):
-    """pairs: for readers without JavaScript, sorted by scheme"""
+    """pairs: for readers without JavaScript, sorted by scheme; similarity: None of too few
+    encodings
+    """
 
+    similarity: SimilarityMap | None
     presets: Sequence[Preset]
     schemes: Sequence[Scheme]
     pairs: Sequence[Pair]
@@ -38,7 +42,7 @@ def pages(atlas: Atlas) -> list[Page]:
         (first, second, _figures(analysis, first, second))
         for first, second in islice(_neighbours(analysis, by_scheme), MOST)
     ]
-    context = CompareContext(presets(atlas), atlas.schemes, pairs)
+    context = CompareContext(similarity_map(atlas), presets(atlas), atlas.schemes, pairs)
     figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
     return [Page("compare.md", context, figures)]
 

@@ -12,10 +12,13 @@ from generator.site.pictures import badges
 
 @dataclass(frozen=True)
 class CopyRow:
-    """A copy on the page. original: its title, or its id on the Hub; home: address of that"""
+    """A copy on the page. follows: what does for who would exchange the two, "" where they were not
+    compared; original: its title, or its id on the Hub; home: address of that
+    """
 
     outcome: Outcome
     copy: Copy
+    follows: str
     original: str
     home: str
     badge: str
@@ -32,11 +35,30 @@ def pages(atlas: Atlas) -> list[Page]:
     """The page of all copies, where there are some."""
     outcomes = {outcome.checkpoint.slug: outcome for outcome in atlas.outcomes}
     rows = [
-        CopyRow(outcome, copy, *_original(copy, outcomes), badges.path(outcome))
+        CopyRow(outcome, copy, _follows(copy), *_original(copy, outcomes), badges.path(outcome))
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
     ]
     return [Page("copies.md", CopiesContext(rows))] if rows else []
+
+
+def _follows(copy: Copy) -> str:
+    found = copy.comparison
+    if found is None:
+        return ""
+    kinds = dict.fromkeys(difference.kind for difference in found.differences)
+    at = {
+        kind: [one.at for one in found.differences if one.kind == kind and one.at] for kind in kinds
+    }
+    return badges.WORDING(
+        "follows",
+        verdict=found.verdict,
+        kinds=[*kinds],
+        context=min(at.get("context", ()), default=None),
+        half_turn=min(at.get("rotation", ()), default=None),
+        not_compared=list(found.not_compared),
+        by_record=bool(copy.reason),
+    )
 
 
 def _original(copy: Copy, outcomes: dict[str, Outcome]) -> tuple[str, str]:

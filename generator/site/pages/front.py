@@ -54,6 +54,21 @@ class GalleryEntry:
 
 
 @dataclass(frozen=True)
+class Hero:
+    """What the page opens with.
+
+    brief: its finding in at most 14 words, "" without such a sentence
+    last: number of the last position, None without an end
+    is_learned: whether training made its numbers
+    """
+
+    remark: FrontRemark
+    brief: str
+    last: int | None
+    is_learned: bool
+
+
+@dataclass(frozen=True)
 class FrontContext(PageContext, template="index.md.jinja"):
     """hero: finding with the figure that opens the page; remarks: by scheme, others
     measures: keys of the analyses that have a page
@@ -62,7 +77,7 @@ class FrontContext(PageContext, template="index.md.jinja"):
     built: what could be read, and how many encodings and schemes it has; listed: entries
     """
 
-    hero: FrontRemark | None
+    hero: Hero | None
     remarks: Mapping[str, FrontRemark]
     measures: Collection[str]
     ways: Sequence[Way]
@@ -170,7 +185,7 @@ def _general(atlas: Atlas) -> FrontContext:
     ways = [way(scheme, built, most, atlas.schemes) for scheme in used]
     hero = _hero(atlas)
     return FrontContext(
-        hero,
+        _opening(atlas, hero) if hero else None,
         _most_unusual(atlas, lambda remark: remark.reading.encoding.scheme, hero),
         {analysis.key for analysis in applicable(atlas)},
         sorted(ways, key=lambda one: not one.measured),
@@ -214,6 +229,18 @@ def _hero(atlas: Atlas) -> FrontRemark | None:
                     finding = max(result.findings, key=lambda finding: finding.weight)
                     best, most = FrontRemark(finding, outcome, reading, analysis, figure), appeal
     return best
+
+
+def _opening(atlas: Atlas, hero: FrontRemark) -> Hero:
+    encoding, result = hero.reading.encoding, hero.reading.results[hero.analysis.key]
+    by_formula = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
+    extent = hero.reading.form.load().extent
+    return Hero(
+        hero,
+        hero.figure.spec.brief(result, "token" if encoding.is_of_words else "position"),
+        None if extent is None else extent - 1,
+        encoding.provenance.tensor is not None and encoding.scheme not in by_formula,
+    )
 
 
 def _most_unusual(

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind
-from generator.site.use import Across, Measured, Reader, measured, path_of, readers, story
+from generator.site.use import (
+    Across,
+    BarChart,
+    Measured,
+    Reader,
+    bar_charts,
+    measured,
+    opening,
+    path_of,
+    readers,
+    story,
+)
 
 
 @dataclass(frozen=True)
@@ -19,8 +30,13 @@ class UseContext(PageContext, template="use.md.jinja"):
 
 @dataclass(frozen=True)
 class UsesContext(PageContext, template="uses.md.jinja"):
-    """across: each measure of all models; readers: these models; measuring: those under way"""
+    """headline: of opening, the measure whose figure comes first; charts: small ones of all models
+    across: each measure of all models; readers: these models; measuring: those under way
+    """
 
+    headline: str
+    opening: Across | None
+    charts: Sequence[BarChart]
     across: Sequence[Across]
     readers: Sequence[Reader]
     measuring: Sequence[Outcome]
@@ -34,7 +50,10 @@ def pages(atlas: Atlas) -> list[Page]:
     across = story(atlas)
     figures = tuple(one.figure for one in across if one.figure)
     measuring = [one for one in atlas.outcomes if one.checkpoint.slug in atlas.measuring]
-    of_all = Page("use.md", UsesContext(across, readers(atlas), measuring), figures)
+    first, headline = opening(across)
+    charts = bar_charts(across, len(chosen))
+    context = UsesContext(headline, first, charts, across, readers(atlas), measuring)
+    of_all = Page("use.md", context, figures)
     is_asked = chosen or measuring or any(one.checkpoint.use for one in atlas.outcomes)
     return [*(_page(atlas, outcome) for outcome in chosen), of_all] if is_asked else []
 

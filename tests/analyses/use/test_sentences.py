@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from generator.analyses.use import order, position
-from generator.contracts import Label, Result
+from generator.analyses.use import heads, order, position, probe
+from generator.contracts import Label, Metric, Result
 
 SMOLLM2 = "SmolLM2, 135M Instruct (4-bit weights)"
 LABEL, OTHER = Label(SMOLLM2, "#111111"), Label("GPT-2", "#222222")
@@ -69,3 +69,49 @@ def test_shares_and_their_errors_follow_from_the_published_rises() -> None:
     error = np.sqrt(63 / 64 * np.sum((np.array(without) - np.mean(without)) ** 2))
     assert result.value("share_1") == pytest.approx(100 * changed.mean() / foreign.mean())
     assert result.value("share_1_error") == pytest.approx(100 * error)
+
+
+def probed(at_input: float, at_end: float, random: float) -> Result:
+    """R² of the position that runs straight from the input to the last layer, and ends elsewhere
+    with random weights.
+    """
+    values = {"r2_input": at_input, "r2_highest": max(at_input, at_end), "r2_last": at_end}
+    metrics = (Metric(key, "", value) for key, value in {**values, "layer_highest": 4.0}.items())
+    ends = {"r2": at_end, "r2_random": random}
+    return Result(tuple(metrics), {key: np.linspace(at_input, end, 5) for key, end in ends.items()})
+
+
+@pytest.mark.parametrize(("built", "dropped", "words"), [
+    ((0.8, 0.7), (0.4, 0.3), "Models build position where it is missing and drop it wher"),
+    ((0.8, 0.7), (0.4, 0.3, 0.9), "Models build position where it is missing, and most drop i"),
+    ((0.8, 0.7, 0.1), (0.4, 0.3), "Most models build position where it is missing, and all drop"),
+    ((0.8, 0.7), (0.4, 0.9), "Models build position where it is missing."),
+    ((0.8, 0.1), (0.4, 0.3, 0.9), "Most models drop position where it was given."),
+    ((0.8,), (0.4,), ""),
+    ((), (), ""),
+])  # fmt: skip
+def test_a_headline_says_of_all_or_most_models_what_at_least_two_of_them_do(
+    built: tuple[float, ...], dropped: tuple[float, ...], words: str
+) -> None:
+    results = {Label(f"A{at}", "#111111"): probed(0.0, at, 0.1) for at in built}
+    results |= {Label(f"B{at}", "#222222"): probed(1.0, at, 0.95) for at in dropped}
+    headline = probe.headline(results)
+    assert headline.startswith(words)
+    assert bool(headline) == bool(words)
+    assert probe.draw_across(results).axes if results else True
+
+
+def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
+    def result(share: float, random: float) -> Result:
+        return Result((Metric("first", "", share, "%"),), {"first_random": np.array(random)})
+
+    (first, previous) = heads.ANALYSIS.bars
+    both = {LABEL: result(49.2, 1.0), OTHER: result(3.0, 3.0)}
+    assert first.sentence(both, 2) == (
+        f"1 of 2 parts has more of them than with random weights, up to 49% of heads in {SMOLLM2}."
+    )
+    assert first.sentence({LABEL: both[LABEL]}, 1) == (
+        f"{SMOLLM2} has more of them than with random weights: 49% of heads."
+    )
+    assert first.sentence({OTHER: both[OTHER]}, 1) == ""
+    assert previous.sentence(both, 2) == ""
