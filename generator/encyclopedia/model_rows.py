@@ -216,7 +216,7 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
         "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
         "context": [model["context"] or model["default_context"]],
         "original": [model["trained"]],
-        "cache": [None if model["cache"] is None else _growing(model)],
+        "cache": [None if model["cache"] is None else growing(model)],
         "heads": [_heads(model) if model["cache"] else None],
         "parameters": [model["parameters"]],
         "year": [(model["month"] or "")[:4]],
@@ -234,7 +234,7 @@ def _plain(value: object) -> str:
     return f"{value:.0f}" if isinstance(value, int | float) else str(value)
 
 
-def _growing(model: Json) -> int:
+def growing(model: Json) -> int:
     """Bytes that each further token takes, in bf16, in layers that keep all positions."""
     growing = [one for one in model["cache"] if one["positions"] is None]
     return sum(2 * int(one["layers"]) * int(one["values"]) for one in growing)
@@ -244,7 +244,7 @@ def _cache_bytes(model: Json) -> ModelCell:
     """What each further token takes, in bf16, in layers that keep all positions."""
     if model["cache"] is None:
         return ModelCell(UNKNOWN)
-    size = _growing(model)
+    size = growing(model)
     return ModelCell(f"{size:,}", size, f"{page_of(model['id'], '.html')}#cost" if size else "")
 
 
@@ -327,7 +327,7 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]
     yield "limits", ["; ".join(f"{limit['keys']}" for limit in model["limits"]) for model in models]
-    cached = [None if model["cache"] is None else _growing(model) for model in models]
+    cached = [None if model["cache"] is None else growing(model) for model in models]
     yield "kv_bytes_per_token_bf16", cached
     yield "cache_type", [model["cache_type"] and model["cache_type"]["name"] for model in models]
     yield "heads_for_keys", [model["heads_for_keys"] for model in models]
