@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import details
+from generator.encyclopedia.beside import address, relatives
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import KINDS, WORDING, growing, page_of, pages_of, records
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
@@ -40,7 +41,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Stack:
+class StackOfLayers:
     """A stack of layers. strip: as a picture"""
 
     part: str
@@ -65,6 +66,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
     taken: a sentence on what each program takes, where two differ, and whether tests run it
+    beside: names of its relatives, and the address of the page that shows all side by side
     """
 
     model: Json
@@ -74,7 +76,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     unchecked: str
     kind: str
     growing: int | None
-    stacks: Sequence[Stack]
+    stacks: Sequence[StackOfLayers]
     costs: Sequence[tuple[int, int]]
     lengths: Mapping[int, list[str]]
     types: Sequence[tuple[str, int, bool]]
@@ -84,16 +86,19 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     keys: Sequence[str]
     measured: str
     taken: Sequence[tuple[str, bool]]
+    beside: tuple[Sequence[str], str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    measured = pages_of(atlas)
-    return [_page(model, titles, measured) for model in records(atlas)]
+    measured, family = pages_of(atlas), relatives(atlas)
+    return [_page(model, titles, measured, family.get(model["id"], ())) for model in records(atlas)]
 
 
-def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page:
+def _page(
+    model: Json, titles: dict[str, str], measured: dict[str, str], family: Sequence[str]
+) -> Page:
     owner, _, name = model["id"].rpartition("/")
     sight = sight_row(model)
     context = PublishedContext(
@@ -113,9 +118,16 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=measured.get(model["id"], ""),
+        beside=_beside(model["id"], family),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
     )
     return Page(page_of(model["id"]), context)
+
+
+def _beside(hub_id: str, family: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The names of its relatives, and where all of them stand side by side."""
+    names = [one.rpartition("/")[2] for one in family if one != hub_id]
+    return names, address(family) if names else ""
 
 
 def _kind(model: Json) -> str:
@@ -162,7 +174,7 @@ def _slower(without: Json | None, given: Json | None) -> Json | None:
     return {"pairs": len(changed), "of": pairs, "most": max(changed)} if changed else None
 
 
-def _stacks(model: Json, sight: SightRow) -> Iterator[Stack]:
+def _stacks(model: Json, sight: SightRow) -> Iterator[StackOfLayers]:
     """Each stack of layers with its groups."""
     for stack, strip in zip(model["stacks"], sight.stacks, strict=True):
         _, strokes = strip
@@ -173,7 +185,7 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[Stack]:
             which = pattern(indices)
             bare = group["without_encoding"]
             groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
-        yield Stack(stack["part"], strip, groups)
+        yield StackOfLayers(stack["part"], strip, groups)
 
 
 def _state_types(state: Json | None) -> Iterator[tuple[str, int, str]]:
