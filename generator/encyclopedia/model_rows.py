@@ -1,6 +1,7 @@
 """Published configs of well-known models: their rows as pages show them, and as CSV."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,17 +22,18 @@ UNKNOWN = "–"
 FEWEST_OF_A_YEAR = 10
 HUB = "https://huggingface.co"
 AT_POSITION = "models/position.html#model="
+PAPER = re.compile(r"arXiv (\d\d)(0[1-9]|1[0-2])\.\d{4,5}")
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet
 COLUMNS = (
     "Model",
     "Published",
     "Configured context",
+    "KV bytes per token",
     "Position encoding",
     "Layers",
     "Rotary base",
     "original_max_position_embeddings",
-    "KV bytes per token",
     "Heads for keys",
     "Developer",
     "Parameters",
@@ -120,11 +122,37 @@ def _dated(model: Json) -> DatedModel:
 
 
 def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
-    """Every model, the newest first, those without a date last."""
+    """Every model, the newest first, those without any known month last."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
-    dated = sorted(models, key=lambda model: model["month"] or "", reverse=True)
-    return tuple(_row(model, titles) for model in dated)
+    near = best_months(models)
+    dated = sorted(models, key=lambda model: near.get(model["id"], ""), reverse=True)
+    return tuple(_row(model, titles, near.get(model["id"], "")) for model in dated)
+
+
+def best_months(models: Sequence[Json]) -> dict[str, str]:
+    """The best known month of each model, by its id: its own, or else that of the first dated model
+    of its maker and model type, of a paper that its source names, or of its maker's first statement
+    on its length; not there where nothing is known.
+    """
+    first: dict[tuple[str | None, str | None], str] = {}
+    for model in models:
+        if month := model["month"]:
+            family = (model["maker"], model["model_type"])
+            first[family] = min(month, first.get(family, month))
+    found = {}
+    for model in models:
+        paper = PAPER.search(model["source"])
+        stated = [one["date"] for one in (model["native"], *model["extends"]) if one]
+        given = (
+            model["month"],
+            first.get((model["maker"], model["model_type"])) if model["maker"] else None,
+            f"20{paper[1]}-{paper[2]}" if paper else None,
+            min(filter(None, stated), default=None),
+        )
+        if month := next(filter(None, given), None):
+            found[model["id"]] = month
+    return found
 
 
 def records(atlas: Atlas) -> list[Json]:
@@ -159,7 +187,7 @@ def page_of(hub_id: str, ending: str = ".md") -> str:
     return f"models/{hub_id.replace('/', '--')}{ending}"
 
 
-def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
+def _row(model: Json, titles: Mapping[str, str], near: str) -> KnownModelRow:
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
@@ -172,24 +200,21 @@ def _row(model: Json, titles: Mapping[str, str]) -> KnownModelRow:
             hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
             title=WORDING("unchecked") if known else "",
         ),
-        ModelCell(months or UNKNOWN, float(months.replace("-", "")) if months else None),
+        _published(months, near),
         _context(model),
-        ModelCell(_position(model, titles)),
-        ModelCell(WORDING("mixing", model=model), model["layers"] or None, hint=_check(model)),
+        _cache_bytes(model),
+        _position(model, titles),
+        _layers(model),
         ModelCell(
             "; ".join(f"{base:,.0f}" for base in dict.fromkeys(bases)) or UNKNOWN,
             max(bases, default=None),
             f"{AT_POSITION}{quote(model['id'], safe='')}" if model["at_position"] else "",
         ),
-        ModelCell(_scaling(model) or UNKNOWN, model["trained"]),
-        _cache_bytes(model),
+        _scaling(model),
         ModelCell(_heads(model), model["heads_for_keys"]),
         ModelCell(model["maker"] or UNKNOWN),
         ModelCell(_size(model) or UNKNOWN, model["parameters"]),
-        ModelCell(
-            "config.json",
-            address=config,
-        ),
+        ModelCell("config.json", address=config, hint=_check(model), title=_why(model)),
     )
     context = model["context"] or model["default_context"] or 0
     return KnownModelRow(
@@ -216,7 +241,7 @@ def _facets(model: Json, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]
         "scaling": [one["scaling"] or NO_LIMIT for one in model["rotations"]],
         "context": [model["context"] or model["default_context"]],
         "original": [model["trained"]],
-        "cache": [None if model["cache"] is None else _growing(model)],
+        "cache": [None if model["cache"] is None else growing(model)],
         "heads": [_heads(model) if model["cache"] else None],
         "parameters": [model["parameters"]],
         "year": [(model["month"] or "")[:4]],
@@ -234,7 +259,7 @@ def _plain(value: object) -> str:
     return f"{value:.0f}" if isinstance(value, int | float) else str(value)
 
 
-def _growing(model: Json) -> int:
+def growing(model: Json) -> int:
     """Bytes that each further token takes, in bf16, in layers that keep all positions."""
     growing = [one for one in model["cache"] if one["positions"] is None]
     return sum(2 * int(one["layers"]) * int(one["values"]) for one in growing)
@@ -244,8 +269,11 @@ def _cache_bytes(model: Json) -> ModelCell:
     """What each further token takes, in bf16, in layers that keep all positions."""
     if model["cache"] is None:
         return ModelCell(UNKNOWN)
-    size = _growing(model)
-    return ModelCell(f"{size:,}", size, f"{page_of(model['id'], '.html')}#cost" if size else "")
+    size = growing(model)
+    before = sum(2 * one["layers"] * one["values"] for one in model["cache"])
+    hint = "" if size else WORDING("until_full", size=before) if before else ""
+    address = f"{page_of(model['id'], '.html')}#cost" if before else ""
+    return ModelCell(f"{size:,}", size, address, hint)
 
 
 def _heads(model: Json) -> str:
@@ -268,18 +296,36 @@ def _unlimited(model: Json) -> tuple[str, ...]:
     return (NO_LIMIT,) if model["layers"] else ()
 
 
-def _position(model: Json, titles: Mapping[str, str]) -> str:
+def _published(month: str, near: str) -> ModelCell:
+    """Its month; that near which it is sorted is marked."""
+    if not near:
+        return ModelCell(UNKNOWN)
+    return ModelCell(month or WORDING("near", month=near), float(near.replace("-", "")))
+
+
+def _position(model: Json, titles: Mapping[str, str]) -> ModelCell:
     """What tells position, in words."""
     shares = dict.fromkeys(rotation["share"] for rotation in model["rotations"])
-    return WORDING(
-        "position",
-        schemes=[titles.get(key, key) for key in model["schemes"]],
-        shares=[100 * share for share in shares if share < 1],
-        images=[titles.get(key, key) for key in model["image_schemes"]],
+    schemes, images = (
+        [titles.get(key, key) for key in model[name]] for name in ("schemes", "image_schemes")
     )
+    hint = WORDING(
+        "position_more",
+        shares=[100 * share for share in shares if share < 1],
+        images=images if schemes else [],
+    )
+    return ModelCell(WORDING("position", schemes=schemes or images), hint=hint, title=hint)
 
 
-def _scaling(model: Json) -> str:
+def _layers(model: Json) -> ModelCell:
+    """Their number, and of how many kinds they are."""
+    if not model["layers"]:
+        return ModelCell(WORDING("unknown"))
+    more = WORDING("mixing", model=model)
+    return ModelCell(f"{model['layers']:,}", model["layers"], hint=more, title=more)
+
+
+def _scaling(model: Json) -> ModelCell:
     """The context before scaling, with the rule and its factor."""
     rules = dict.fromkeys(
         rotation["scaling"]
@@ -287,8 +333,11 @@ def _scaling(model: Json) -> str:
         for rotation in model["rotations"]
         if rotation["scaling"]
     )
-    trained = f"{model['trained']:,} " if model["trained"] else ""
-    return f"{trained}({', '.join(rules)})" if rules else ""
+    if not rules:
+        return ModelCell(UNKNOWN, model["trained"])
+    trained = f"{model['trained']:,}" if model["trained"] else ""
+    parts = [text for text in (trained, ", ".join(rules)) if text]
+    return ModelCell(parts[0], model["trained"], hint=", ".join(parts[1:]))
 
 
 def _size(model: Json) -> str:
@@ -301,8 +350,12 @@ def _size(model: Json) -> str:
 
 
 def _check(model: Json) -> str:
-    """Whether the code of transformers confirms the row, in words."""
+    """Where the code of transformers does not confirm the row, in words."""
     return WORDING("check", check=model["check"] or {"outcome": None})
+
+
+def _why(model: Json) -> str:
+    return (model["check"] or {}).get("why") or ""
 
 
 def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
@@ -327,7 +380,7 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
     for kind in KINDS:
         yield kind, [model["kinds"].get(kind, 0) for model in models]
     yield "limits", ["; ".join(f"{limit['keys']}" for limit in model["limits"]) for model in models]
-    cached = [None if model["cache"] is None else _growing(model) for model in models]
+    cached = [None if model["cache"] is None else growing(model) for model in models]
     yield "kv_bytes_per_token_bf16", cached
     yield "cache_type", [model["cache_type"] and model["cache_type"]["name"] for model in models]
     yield "heads_for_keys", [model["heads_for_keys"] for model in models]

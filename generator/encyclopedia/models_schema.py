@@ -78,6 +78,8 @@ class CacheOfLayers(TypedDict):
     """Last positions of which they keep them; null for all."""
     latent: bool
     """Whether these numbers are a latent from which keys and values are made."""
+    heads: int | None
+    """Heads for keys and values in one of them; null with a latent."""
 
 
 class TypeOfCache(TypedDict):
@@ -89,6 +91,64 @@ class TypeOfCache(TypedDict):
     """Key of the config that says it."""
     bytes: int
     """Bytes of a number."""
+
+
+class StateOfModel(TypedDict):
+    """What recurrent layers keep in place of keys and values, as large for a text of any length, in
+    models.json.
+    """
+
+    layers: int
+    """Number of these layers."""
+    sizes: list[int]
+    """Shape of the state of one: its product is the numbers in it. The last inputs of a short
+    convolution, which programs keep in different numbers, come on top.
+    """
+    type: TypeOfCache | None
+    """Type of these numbers, as a config says; null where it does not."""
+
+
+class ResizingOfTable(TypedDict):
+    """How the code of transformers resizes a position table for images of another size, in
+    models.json.
+    """
+
+    mode: str
+    """Interpolation, as in torch: “bicubic”, “bilinear”, …"""
+    antialias: bool
+    """Whether it filters what it makes smaller."""
+    asked_for: bool
+    """Whether it does so only where the call has interpolate_pos_encoding."""
+
+
+class ImageOfModel(TypedDict):
+    """What a model reads of images, in models.json."""
+
+    size: list[int] | None
+    """Rows and columns of pixels, as configured; null where no key says so."""
+    patch: int
+    """Pixels along a side of a patch."""
+    grid: list[int] | None
+    """Rows and columns of patches, of an image of this size or of its table; null without any."""
+    extra: int | None
+    """Rows of its position table that are no patches; null where that is not known."""
+    merged: int | None
+    """Patches along each side that one token of the text stands for; null where no key says so."""
+    tokens: int | None
+    """Tokens of the text for an image of any size; null where no key says so."""
+    resizing: ResizingOfTable | None
+    """How its table is resized; null where the code of transformers does not say one way."""
+
+
+class SoundOfModel(TypedDict):
+    """What a model reads of sound, in models.json."""
+
+    frames: int | None
+    """Most frames that its encoder reads; null without a limit."""
+    seconds_of_frame: float
+    """Seconds from one frame to the next, of sound with 16,000 samples a second."""
+    tokens: int | None
+    """Most tokens that its decoder writes; null where no key says so."""
 
 
 class NoteOnModel(TypedDict):
@@ -210,6 +270,14 @@ class PublishedModel(TypedDict):
     """
     cache_type: TypeOfCache | None
     """Type of the numbers in its cache, as its config says; null where that is not known."""
+    state: StateOfModel | None
+    """What its recurrent layers keep; null without any, and where its config does not state every
+    size.
+    """
+    image: ImageOfModel | None
+    """What it reads of images; null without patches."""
+    sound: SoundOfModel | None
+    """What it reads of sound; null where its frames are not known."""
     heads_for_keys: int | None
     """Heads for keys and values; null where a latent takes their place, and where `cache` is."""
     chosen: int | None
@@ -244,6 +312,8 @@ class PublishedModel(TypedDict):
     """Key of its config that holds the settings of the text model; null for the config itself."""
     native: NativeLength | None
     """Length that its maker states; null where none is known."""
+    other_ways: list[str]
+    """Keys of its config of what extends the context beside a rotation, as dual chunk attention."""
     extends: list[Extension]
     """What its maker publishes for more positions than the config gives."""
     check: CheckOfModel | None
@@ -274,6 +344,10 @@ OF_MODELS = (
     CheckOfModel,
     CacheOfLayers,
     TypeOfCache,
+    StateOfModel,
+    ImageOfModel,
+    ResizingOfTable,
+    SoundOfModel,
     NoteOnModel,
     NativeLength,
     Extension,

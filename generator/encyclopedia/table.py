@@ -12,11 +12,12 @@ from typing import Any
 
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.recurrent_state import recurrent_state, type_of_state
 from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
-from generator.encyclopedia import details, observed
+from generator.encyclopedia import details, inputs, observed
 from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
 from generator.reading.find import look
@@ -41,6 +42,8 @@ SPEECH_ENCODER = "num_conv_pos_embeddings"
 WITHOUT_END = frozenset({"full", "sparse", "compressed", "recurrent", "fourier"})
 OF_SOUND = (SPEECH_ENCODER, "audio_config", "num_mel_bins", "max_speech_positions")
 DECODER = "decoder_layers"
+# Of what extends the context beside a rotation, without which longer texts are read otherwise.
+OF_OTHER_WAYS = ("dual_chunk_attention_config",)
 
 
 def make() -> bytes:
@@ -93,6 +96,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "from_knowledge": model.is_from_knowledge,
         "text_section": _section(config),
         "native": model.native,
+        "other_ways": [key for key in OF_OTHER_WAYS if config.anywhere.value(key) is not None],
         "extends": [_extended(one, model) for one in model.extends],
     }
     position = _position(config, encodings, layers)
@@ -104,6 +108,9 @@ def row(model: KnownModel) -> dict[str, Any]:
         "at_position": _panel(context or default_context, encodings, layers),
         **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
+        "state": _state(config, layers),
+        "image": inputs.image(resolved),
+        "sound": inputs.sound(config),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
@@ -212,12 +219,21 @@ def _cache(whole: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
         if kept is None
         else [
             {"layers": one.count, "values": one.values, "positions": one.positions,
-             "latent": one.is_latent}
+             "latent": one.is_latent, "heads": one.heads}
             for one in kept
         ],
         "heads_for_keys": heads,
         "chosen": max(chosen, default=None),
     }  # fmt: skip
+
+
+def _state(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any] | None:
+    """What recurrent layers keep; null without any, and where their sizes are not stated."""
+    kept, given = recurrent_state(config, layers), type_of_state(config)
+    if kept is None:
+        return None
+    named = None if given is None else dict(zip(("name", "by"), given, strict=True))
+    return {"layers": kept.count, "sizes": list(kept.sizes), "type": _type(named)}
 
 
 def _position(

@@ -72,6 +72,9 @@
     if (location.hash && !location.hash.includes("=")) return;
     const state = new URLSearchParams(location.hash.slice(1));
     for (const field of fields) field.value = state.get(field.name) ?? "";
+    // Filters of the address that are folded away are shown.
+    const fold = form.querySelector("details");
+    if (fold && fields.some((field) => field.value && fold.contains(field))) fold.open = true;
     const keys = (state.get("pin") ?? "").split(",");
     pinned.clear();
     for (const row of keys.flatMap((key) => rows.filter((one) => key && one.dataset.paRow === key))) pinned.add(row);

@@ -20,25 +20,28 @@
     }
     return least;
   };
+  // Numbers with a point, which some names write with an underscore: 3.8 is neither 38 nor 3 and 8.
+  const decimals = (text) => (text.match(/\d+[._]\d+/g) ?? []).map((number) => number.replace("_", "."));
   // How far a model is from what was typed: the smaller, the nearer; none where it does not fit.
-  // A number has to be right in what else may be wrong or in another order.
-  const distance = ({ name, id, family, text, numbers }, words, parts, typedNumbers) => {
+  // A number has to be right in what else may be wrong or in another order, and so has a word of one or two letters.
+  const distance = ({ name, id, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints) => {
+    if (!typedPoints.every((number) => points.includes(number))) return null;
     if (name === words || id === words) return 0;
     if (name.startsWith(words)) return 1;
     if (id.startsWith(words) || family === words) return 2;
     if (name.includes(words) || id.includes(words)) return 3;
     if (!typedNumbers.every((number) => numbers.includes(number))) return null;
-    if (parts.every((part) => text.includes(part))) return 4;
-    const wrong = words.length > 3 ? Math.min(edits(words, name), edits(words, id)) : 9;
+    if (parts.every((part) => (part.length > 2 ? text.includes(part) : tokens.includes(part) || numbers.includes(part)))) return 4;
+    const wrong = words.length > 5 ? Math.min(edits(words, name), edits(words, id)) : 9;
     return wrong <= (words.length > 7 ? 2 : 1) ? 4 + wrong : null;
   };
   const found = (typed) => {
     const words = plain(typed);
     const parts = typed.toLowerCase().split(/[^a-z0-9.]+/).filter(Boolean);
-    const typedNumbers = typed.match(/\d+/g) ?? [];
+    const [typedNumbers, typedPoints] = [typed.match(/\d+/g) ?? [], decimals(typed)];
     if (!words || !models) return [];
     return models
-      .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers) }))
+      .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers, typedPoints) }))
       .filter((model) => model.far !== null)
       .sort((one, other) => one.far - other.far || one.title.localeCompare(other.title, "en", { numeric: true }))
       .slice(0, MOST);
@@ -50,10 +53,12 @@
     const script = Object.assign(document.createElement("script"), { id: "pa-names", src: `${base}data/find.js` });
     script.addEventListener("load", () => {
       models = window.atlasModelNames.map(([id, family, path]) => {
-        const title = id.split("/").pop();
-        const about = [id.includes("/") ? id.split("/")[0] : "", family].filter(Boolean).join(" · ");
+        // A title of a measured checkpoint may have a slash too.
+        const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
+        const about = [owner, family].filter(Boolean).join(" · ");
         const text = `${id} ${family}`.toLowerCase();
-        return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, numbers: text.match(/\d+/g) ?? [] };
+        const [tokens, numbers, points] = [text.split(/[^a-z0-9.]+/), text.match(/\d+/g) ?? [], decimals(text)];
+        return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };
       });
       then();
     });
@@ -71,6 +76,20 @@
     const field = form.querySelector("input");
     const list = form.querySelector("[role=listbox]");
     let chosen = -1;
+    const linkTo = (path, text) => made("a", { href: base + path }, text);
+    const none = made(
+      "p",
+      { className: "pa-hint", hidden: true },
+      "No such model here. This is how you get its page: name it in ",
+      linkTo("guide/quick-start.html", "a list of your own"),
+      ", or print the same of its files with ",
+      made("code", {}, "position-atlas inspect"),
+      "; ",
+      made("code", {}, "python -m generator models refresh"),
+      " updates the configs of this table.",
+    );
+    none.setAttribute("role", "status");
+    list.after(none);
     const choose = (index) => {
       const options = [...list.children];
       chosen = options.length ? (index + options.length) % options.length : -1;
@@ -83,6 +102,7 @@
         ...found(field.value).map((model, index) => made("li", { id: `pa-found-${index}`, role: "option" }, linked(model, { tabIndex: -1 }))),
       );
       list.hidden = !list.children.length;
+      none.hidden = !models || !list.hidden || !plain(field.value);
       field.setAttribute("aria-expanded", !list.hidden);
       choose(0);
     };
@@ -97,9 +117,9 @@
     });
     form.addEventListener("submit", (event) => {
       const link = list.children[chosen]?.querySelector("a");
-      if (!link) return;
       event.preventDefault();
-      link.click();
+      if (link) link.click();
+      else location.href = `${form.action}#words=${encodeURIComponent(field.value.trim())}`;
     });
   };
 

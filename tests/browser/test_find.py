@@ -63,6 +63,8 @@ FOUND = {
     "ModernBERT-base": "answerdotai/ModernBERT-base",
     "minimax text 01": "MiniMaxAI/MiniMax-Text-01",
 }
+# Another number, another word, and none.
+NOT_FOUND = ("Qwen3.8", "Qwen 3.8", "ESM C", "ESM-C 600M", "zzzzzzzz")
 
 
 @pytest.fixture(params=["served", "on disk"])
@@ -104,5 +106,19 @@ def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
     own_page.locator(FIRST).wait_for()
     own_page.locator(FIELD).fill("Mistral 7B v0.4")  # There are v0.1 to v0.3.
     expect(own_page.locator(".pa-find ul")).to_be_hidden()
-    own_page.locator(FIELD).fill("zzzzzzzz")
-    expect(own_page.locator(".pa-find ul")).to_be_hidden()
+    for typed in NOT_FOUND:
+        own_page.locator(FIELD).fill(typed)
+        expect(own_page.locator(".pa-find ul"), typed).to_be_hidden()
+        expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
+        assert own_page.locator(".pa-find [role=status] a").get_attribute("href") is not None
+
+
+def test_enter_keeps_words_that_find_nothing(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    field = own_page.locator(FIELD)
+    field.fill("gemma")
+    own_page.locator(FIRST).wait_for()
+    field.fill("ESM C")
+    field.press("Enter")
+    own_page.wait_for_url("**/models.html#words=ESM*C")
+    expect(own_page.locator(".pa-filter [name=words]")).to_have_value("ESM C")

@@ -80,10 +80,10 @@ def test_what_is_read_is_what_the_code_of_all_gives_to_torch() -> None:
 
 
 @pytest.mark.parametrize(("family", "way"), [
-    ("vit", Resizing("bicubic", False, False, True, True)),
-    ("dinov2_with_registers", Resizing("bicubic", False, True, True, False)),
-    ("siglip", Resizing("bicubic", False, False, False, True)),
-    ("siglip2", Resizing("bilinear", False, True, False, False)),
+    ("vit", Resizing("bicubic", False, False, True, True, 1)),
+    ("dinov2_with_registers", Resizing("bicubic", False, True, True, False, None)),
+    ("siglip", Resizing("bicubic", False, False, False, True, 0)),
+    ("siglip2", Resizing("bilinear", False, True, False, False, 0)),
     # Its mode is a setting, and the table of another is resized by hand.
     ("hunyuan_vl", None), ("qwen3_vl", None), ("bert", None),
 ])  # fmt: skip

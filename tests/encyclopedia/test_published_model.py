@@ -38,14 +38,19 @@ def said(name: str) -> str:
 SAYS: dict[str, tuple[str, ...]] = {
     "Qwen/Qwen3-8B": (
         "Configured context 40,960 positions", "Length its maker states 32,768 positions",
-        "Each of 36 layers keeps 2,048 numbers", "Its maker states 32,768",
+        "Rotary, in all 36 layers.", "full attention in all 36 layers.",
+        "Usable length 32,768 tokens, as its maker states; config: 40,960",
+        "Each of 36 layers keeps 2,048 numbers (8 heads for keys × 256 components",
+        "Nothing has to be set up to 32,768 positions", "the config gives 40,960, up to which",
+        "40 of 64 rotation pairs turn up to 4 times more slowly in a short text too",
         "Its maker names 131,072 positions", "these settings, here with the base of the config",
         '"factor": 4.0, "original_max_position_embeddings": 32768',
         "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
         "131,072 with its maker's setting 19.33 GB 18 GiB",
     ),
     "google/gemma-3-27b-it": (
-        "Context 131,072 positions default of its config class", "The config gives no context; the",
+        "Context 131,072 positions default of its config class",
+        "The config gives no context, and the",
         "1,024 positions in 52 of 62 layers",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
         "This atlas knows no setting of its maker for more", "linear × 8",
@@ -59,7 +64,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
     ),
     "meta-llama/Llama-4-Scout-17B-16E-Instruct": (
-        "base 500,000 with llama3 × 16 scaling in 36 of 48 layers; for images",
+        "Rotary, in 36 of 48 layers; for images", "llama3 × 16 from 8,192, in 36 of 48 layers",
         "12 layers have no position encoding.", "high_freq_factor 1.0",
         "× (1 + 0.1 · ln (1 + ⌊(p + 1) ÷ 8,192⌋)), in 12 layers default of Llama4TextConfig",
     ),
@@ -68,9 +73,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "vLLM and llama.cpp give the cache 16 bits a number, unless they are given another",
     ),
     "poolside/Laguna-XS.2-FP8": ("Positions bf16 fp8 as configured", "gives the cache 8 bits"),
-    "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 ("),
     "adept/fuyu-8b": (
-        "Rotary, base 25,000.", "transformers takes the base 10,000 in place of rope_theta.",
+        "Rotary base 25,000", "transformers takes the base 10,000 in place of rope_theta.",
     ),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": (
@@ -82,7 +86,34 @@ SAYS: dict[str, tuple[str, ...]] = {
         "The config counts 514 rows of the position table, of which 512 are positions",
     ),
     "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
-    "Qwen/Qwen2.5-14B-Instruct-1M": ("the way: dual chunk attention",),
+    "Qwen/Qwen2.5-14B-Instruct-1M": (
+        "the way: dual chunk attention", "Nothing has to be set up to 262,144 positions",
+        "dual_chunk_attention_config : beyond 262,144, a program needs that mechanism",
+    ),
+    "microsoft/Phi-3-mini-128k-instruct": (
+        "once a text has more than 4,096 tokens", "--max-model-len above 4,096",
+    ),
+    "XiaomiMiMo/MiMo-V2-Flash": (
+        "1,280 numbers (4 heads for keys × 320 components", "2,560 numbers (8 heads for keys × 320",
+    ),
+    "Qwen/Qwen3-Next-80B-A3B-Thinking": (
+        "Each of 36 recurrent layers keeps a state of 32 × 128 × 128 numbers",
+        "75.5 MB in fp32, 37.75 MB in bf16, as much as the cache of 3,072 tokens",
+    ),
+    "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 (",
+        "24 recurrent layers", "in fp32 (as mamba_ssm_dtype says)",
+    ),
+    "google/vit-base-patch16-224": (
+        "Image 224 × 224 pixels", "Grid 14 × 14 patches", "1 further row of its table is no patch",
+        "by bicubic interpolation, but only where the call has", "448 × 448 28 × 28 785",
+    ),
+    "Qwen/Qwen3-VL-2B-Instruct": (
+        "its position table has a grid of 48 × 48", "448 × 448 28 × 28 784 196",
+    ),
+    "openai/whisper-tiny": (
+        "Longest sound 30 s", "1,500 at most, so that it reads 30 seconds at once",
+        "Its decoder writes up to 448 tokens",
+    ),
 }  # fmt: skip
 
 
@@ -97,6 +128,30 @@ def test_a_page_says_what_its_config_and_its_maker_say(name: str) -> None:
 def test_a_model_without_a_decoder_has_no_cost() -> None:
     assert "What a context costs" not in said("google-bert/bert-base-uncased")
     assert "no cache grows with the context" in said("state-spaces/mamba-130m-hf")
+
+
+def test_nothing_is_called_usable_that_no_maker_states() -> None:
+    for name in ("mistralai/Mistral-7B-v0.3", "meta-llama/Llama-3.1-8B"):
+        assert "othing has to be set" not in said(name)
+
+
+def test_layers_are_drawn_where_they_differ() -> None:
+    assert "pa-stack" not in page_of("Qwen/Qwen3-8B")
+    assert "pa-stack" in page_of("google/gemma-3-27b-it")
+
+
+@pytest.mark.parametrize("name", ["google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])
+def test_an_encoder_has_no_sentence_on_retrieval_by_a_causal_model(name: str) -> None:
+    assert "retriev" not in said(name)
+
+
+def test_five_numbers_come_before_all_else_and_the_source_last() -> None:
+    page = page_of("Qwen/Qwen3-8B")
+    places = [page.index(part) for part in ("pa-five", "#at-position", "#serve", "#cost",
+                                            "#settings", 'id="source"')]  # fmt: skip
+    assert places == sorted(places)
+    for name in SAYS:
+        assert BeautifulSoup(page_of(name), "html.parser").select(".pa-five > div")[4:], name
 
 
 def test_settings_of_a_text_model_are_within_their_section() -> None:

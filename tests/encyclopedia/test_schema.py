@@ -10,7 +10,10 @@ from tests.site.test_data_schema import problems_of
 
 
 def test_models_json_has_the_documented_keys() -> None:
-    names = ("google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b")
+    names = (
+        "google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "openai/gpt-oss-20b",
+        "openai/whisper-tiny", "google/vit-base-patch16-224", "Qwen/Qwen3.5-9B",
+    )  # fmt: skip
     found = [model for name in names if (model := known_model(name))]
     made = json.loads(table.table(found))
     assert len(found) == len(names)

@@ -27,12 +27,14 @@ class CachedLayers:
     count: of them; values: numbers for each position, in one layer
     positions: the last ones, of which it keeps them; None for all
     is_latent: whether these are a latent from which keys and values are made (MLA)
+    heads: for keys and values; None with a latent
     """
 
     count: int
     values: int
     positions: int | None
     is_latent: bool = False
+    heads: int | None = None
 
 
 def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
@@ -56,13 +58,15 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
     # Of so many neighbouring layers the first keeps keys and values for all (cross-layer attention
     # of Hunyuan-Large, arXiv 2411.02265, section 2.2.1).
     every = (of_text.count("cla_share_factor") or 2) if of_text.flag("use_cla") else 1
-    found: dict[tuple[int, int | None, bool], int] = {}
+    found: dict[tuple[int, int | None, bool, int | None], int] = {}
     for layer in own[:n_own:every]:
         if not KEEPING.isdisjoint(layer.mixers):
+            own_config = of_text.of_layer(layer.index)
             key = (
-                _values(of_text.of_layer(layer.index), layer),
+                _values(own_config, layer),
                 _positions(layer),
                 config.is_latent,
+                None if config.is_latent else _heads(own_config, layer),
             )
             found[key] = found.get(key, 0) + 1
     return tuple(CachedLayers(count, *key) for key, count in found.items())
@@ -102,11 +106,22 @@ def _values(config: ModelConfig, layer: Layer) -> int:
 def _of_attention(config: ModelConfig, layer: Layer) -> int:
     if config.is_latent:
         return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
-    kind = "global_" if "full" in layer.mixers else "swa_"  # Gemma 4; MiMo 2
-    heads = config.first(f"num_{kind}key_value_heads", f"{kind}num_key_value_heads")
+    kind = _kind(layer)
     size = config.count(f"{kind}head_dim") or config.head_dim
     of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=size)
-    return (heads or n_kv_heads(config)) * (size + int(of_value))
+    return _heads(config, layer) * (size + int(of_value))
+
+
+def _kind(layer: Layer) -> str:
+    """How settings of layers of this kind begin: Gemma 4; MiMo 2"""
+    return "global_" if "full" in layer.mixers else "swa_"
+
+
+def _heads(config: ModelConfig, layer: Layer) -> int:
+    """Heads for keys and values of a layer."""
+    kind = _kind(layer)
+    heads = config.first(f"num_{kind}key_value_heads", f"{kind}num_key_value_heads")
+    return int(heads) if heads else n_kv_heads(config)
 
 
 def n_kv_heads(config: ModelConfig) -> int:

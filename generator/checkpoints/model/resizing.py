@@ -25,7 +25,8 @@ KEEPS = "cat("  # Puts rows that were set apart before the resized ones.
 @dataclass(frozen=True)
 class Resizing:
     """mode: as in torch; keeps_special: rows of special tokens are left as they are; is_asked_for:
-    only where an argument of the call says so
+    only where an argument of the call says so; special: number of those rows, None where the code
+    names none
     """
 
     mode: str
@@ -33,6 +34,7 @@ class Resizing:
     antialias: bool
     keeps_special: bool
     is_asked_for: bool
+    special: int | None
 
 
 def resizing_of(config: ModelConfig) -> Resizing | None:
@@ -70,10 +72,26 @@ def _in_code(tree: ast.Module) -> Iterator[Resizing | None]:
         keeps = KEEPS in ast.unparse(function)
         for call in ast.walk(function):
             if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".interpolate"):
-                yield _way(call, keeps=keeps, is_asked_for=is_asked_for)
+                special = _first_rows(function) if keeps else 0
+                yield _way(call, keeps=keeps, is_asked_for=is_asked_for, special=special)
 
 
-def _way(call: ast.Call, *, keeps: bool, is_asked_for: bool) -> Resizing | None:
+def _first_rows(function: ast.FunctionDef) -> int | None:
+    """The rows that a function sets apart, as in ``table[:, :1]``; None for none or several."""
+    found = {
+        node.upper.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Slice)
+        and node.lower is None
+        and isinstance(node.upper, ast.Constant)
+        and isinstance(node.upper.value, int)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _way(
+    call: ast.Call, *, keeps: bool, is_asked_for: bool, special: int | None
+) -> Resizing | None:
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     # What torch.nn.functional.interpolate does by default.
     mode, corners, antialias = (
@@ -86,4 +104,4 @@ def _way(call: ast.Call, *, keeps: bool, is_asked_for: bool) -> Resizing | None:
     )
     if not isinstance(mode, str) or antialias is None:
         return None
-    return Resizing(mode, bool(corners), bool(antialias), keeps, is_asked_for)
+    return Resizing(mode, bool(corners), bool(antialias), keeps, is_asked_for, special)

@@ -6,17 +6,21 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import details
+from generator.encyclopedia.beside import address, relatives
 from generator.encyclopedia.known_models import known_model
-from generator.encyclopedia.model_rows import KINDS, WORDING, page_of, pages_of, records
+from generator.encyclopedia.model_rows import KINDS, WORDING, growing, page_of, pages_of, records
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
 
 LENGTHS = (4096, 32_768, 131_072)  # positions, beside the context
+SIDES = (224, 448, 896)  # pixels, beside the size of the config
+LEAST_CHANGE = 1e-3  # of a wavelength
 OF_LIMITS = re.compile("window|sliding|chunk|pattern|layer_types")  # keys
 # Names of types in configs, and those that engines give them.
 SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8": "fp8"}
@@ -37,13 +41,32 @@ class Group:
 
 
 @dataclass(frozen=True)
+class StackOfLayers:
+    """A stack of layers. strip: as a picture"""
+
+    part: str
+    strip: Strip
+    groups: list[Group]
+
+    @property
+    def differs(self) -> bool:
+        """Whether its layers do, so that there is something to draw."""
+        return len(self.groups) > 1
+
+
+@dataclass(frozen=True)
 class PublishedContext(PageContext, template="published_model.md.jinja"):
     """model: as in models.json; titles: of schemes by key; measured: address of figures, "" without
 
-    unchecked: what says that nobody checked a config; stacks: name, strip and groups of each
+    unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
+        decides what its five numbers are
+    growing: bytes of a further token in the cache, in bf16; None where that is not known
     costs: numbers kept at some lengths; lengths: what names each; types: of a cache
+    state_types: name, bytes of all its states and the key that says that it is so, "" for none
+    image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
     taken: a sentence on what each program takes, where two differ, and whether tests run it
+    beside: names of its relatives, and the address of the page that shows all side by side
     """
 
     model: Json
@@ -51,24 +74,31 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     name: str
     titles: Mapping[str, str]
     unchecked: str
-    stacks: Sequence[tuple[str, Strip, list[Group]]]
+    kind: str
+    growing: int | None
+    stacks: Sequence[StackOfLayers]
     costs: Sequence[tuple[int, int]]
     lengths: Mapping[int, list[str]]
     types: Sequence[tuple[str, int, bool]]
+    state_types: Sequence[tuple[str, int, str]]
+    image_sizes: Sequence[tuple[int, tuple[int, int], int, int]]
     served: Sequence[Json]
     keys: Sequence[str]
     measured: str
     taken: Sequence[tuple[str, bool]]
+    beside: tuple[Sequence[str], str]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    measured = pages_of(atlas)
-    return [_page(model, titles, measured) for model in records(atlas)]
+    measured, family = pages_of(atlas), relatives(atlas)
+    return [_page(model, titles, measured, family.get(model["id"], ())) for model in records(atlas)]
 
 
-def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page:
+def _page(
+    model: Json, titles: dict[str, str], measured: dict[str, str], family: Sequence[str]
+) -> Page:
     owner, _, name = model["id"].rpartition("/")
     sight = sight_row(model)
     context = PublishedContext(
@@ -77,16 +107,35 @@ def _page(model: Json, titles: dict[str, str], measured: dict[str, str]) -> Page
         name=name,
         titles=titles,
         unchecked=WORDING("unchecked"),
+        kind=_kind(model),
+        growing=None if model["cache"] is None else growing(model),
         stacks=list(_stacks(model, sight)),
         costs=_costs(model),
         lengths=_lengths(model),
         types=list(_types(model["cache_type"])),
+        state_types=list(_state_types(model["state"])),
+        image_sizes=list(_image_sizes(model["image"])),
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=measured.get(model["id"], ""),
+        beside=_beside(model["id"], family),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
     )
     return Page(page_of(model["id"]), context)
+
+
+def _beside(hub_id: str, family: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The names of its relatives, and where all of them stand side by side."""
+    names = [one.rpartition("/")[2] for one in family if one != hub_id]
+    return names, address(family) if names else ""
+
+
+def _kind(model: Json) -> str:
+    """By what it reads, and by its stacks."""
+    if model["image"] and model["inputs"] == ["image"]:
+        return "image"
+    hears = "audio" in model["inputs"] and any(one["part"] == "encoder" for one in model["stacks"])
+    return "speech" if hears else "text"
 
 
 def _served(extension: Json, model: Json) -> Json:
@@ -101,11 +150,32 @@ def _served(extension: Json, model: Json) -> Json:
     override = {"rope_parameters": rope}
     text = json.dumps({section: override} if section else override)
     address = f"position.html#model={quote(extended_name(model['id'], extension['to']), safe='')}"
-    return {**extension, "rope": json.dumps(override), "override": text, "address": address}
+    slower = _slower(model["at_position"], extension.get("at_position"))
+    rope_alone = json.dumps(override)
+    return {
+        **extension, "rope": rope_alone, "override": text, "address": address, "slower": slower,
+    }  # fmt: skip
 
 
-def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Group]]]:
-    """Each stack of layers with its name, its strip, and its groups."""
+def _slower(without: Json | None, given: Json | None) -> Json | None:
+    """How many pairs of how many an extension slows down in texts of every length, and by which
+    factor at most; None where a model has several rotations, or other angles for longer texts.
+    """
+    both = [one["rotations"] for one in (without, given) if one and not one["longer"]]
+    if len(both) < len((without, given)) or any(len(rotations) != 1 for rotations in both):
+        return None
+    pairs = both[0][0]["pairs"]
+    before, after = (
+        rotations[0]["slower"] * (pairs if len(rotations[0]["slower"]) == 1 else 1)
+        for rotations in both
+    )
+    ratios = [new / old for old, new in zip(before, after, strict=True)]
+    changed = [ratio for ratio in ratios if ratio > 1.0 + LEAST_CHANGE]
+    return {"pairs": len(changed), "of": pairs, "most": max(changed)} if changed else None
+
+
+def _stacks(model: Json, sight: SightRow) -> Iterator[StackOfLayers]:
+    """Each stack of layers with its groups."""
     for stack, strip in zip(model["stacks"], sight.stacks, strict=True):
         _, strokes = strip
         groups = []
@@ -115,7 +185,32 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[tuple[str, Strip, list[Gro
             which = pattern(indices)
             bare = group["without_encoding"]
             groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
-        yield stack["part"], strip, groups
+        yield StackOfLayers(stack["part"], strip, groups)
+
+
+def _state_types(state: Json | None) -> Iterator[tuple[str, int, str]]:
+    """The bytes of all states in the type that the config gives, or in those that programs take."""
+    if state is None:
+        return
+    numbers = state["layers"] * prod(state["sizes"])
+    own = state["type"]
+    if own is not None:
+        yield SHORT[own["name"]], numbers * own["bytes"], own["by"]
+    else:
+        yield from ((name, numbers * size, "") for name, size in (("fp32", 4), ("bf16", 2)))
+
+
+def _image_sizes(image: Json | None) -> Iterator[tuple[int, tuple[int, int], int, int]]:
+    """Square images of some sizes, if the model is known to read others than that of its config."""
+    if image is None or not (image["resizing"] if image["size"] else image["merged"]):
+        return
+    own = set(image["size"] or ()) if len(set(image["size"] or ())) == 1 else set()
+    merged = 1 if image["tokens"] else image["merged"] or 1
+    for side in sorted({*SIDES, *own}):
+        along = side // image["patch"]
+        if along % merged == 0:
+            tokens = (along // merged) ** 2 if merged > 1 else 0
+            yield side, (along, along), along**2 + (image["extra"] or 0), tokens
 
 
 def _types(own: Json | None) -> Iterator[tuple[str, int, bool]]:

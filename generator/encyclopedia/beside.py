@@ -1,0 +1,102 @@
+"""Published models side by side: what of each is compared, and which belong together."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from urllib.parse import quote
+
+from generator.contracts import Atlas, Json
+from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, records, rows
+
+MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
+NATIVE = "Length its maker states"
+LEFT_OUT = ("Model", "Config")  # of COLUMNS
+OF_ELSE = ("Published", "Developer", "Parameters")  # than position
+
+
+def compared(atlas: Atlas) -> dict[str, list[str]]:
+    """What the table says of each model, by its id in order: one text for each of ``titles``."""
+    native = {model["id"]: model["native"] for model in records(atlas)}
+    kept = [number for number, title in enumerate(COLUMNS) if title not in LEFT_OUT]
+    found = {}
+    for row in sorted(rows(atlas), key=lambda row: row.id.lower()):
+        stated = native[row.id]
+        cells = [row.cells[number] for number in kept]
+        texts = ["; ".join(text for text in (one.text, one.hint) if text) for one in cells]
+        found[row.id] = [f"{stated['length']:,}" if stated else UNKNOWN, *texts]
+    return found
+
+
+def titles() -> list[str]:
+    """What is compared, in the order of the page."""
+    return [NATIVE, *(title for title in COLUMNS if title not in LEFT_OUT)]
+
+
+def relatives(atlas: Atlas) -> dict[str, list[str]]:
+    """The models of the same maker, model type and size, by id: at most MOST with the model itself,
+    nearest by name; nothing for a model without any.
+    """
+    families: dict[tuple[str, str, str], list[Json]] = {}
+    for model in records(atlas):
+        if model["maker"] and model["model_type"] and model["size"]:
+            key = (model["maker"], model["model_type"], model["size"])
+            families.setdefault(key, []).append(model)
+    return {
+        model["id"]: _nearest(model, family)
+        for family in families.values()
+        for model in family
+        if len(family) > 1
+    }
+
+
+def _nearest(model: Json, family: Sequence[Json]) -> list[str]:
+    """The model and those whose names have the longest beginning in common with it, oldest
+    first.
+    """
+    others = [one for one in family if one is not model]
+    others.sort(key=lambda one: -_common(one, model))
+    chosen = sorted([model, *others[: MOST - 1]], key=lambda one: (one["month"] or "~", one["id"]))
+    return [one["id"] for one in chosen]
+
+
+def _common(one: Json, other: Json) -> int:
+    """Letters with which both names begin."""
+    first, second = one["id"], other["id"]
+    return next(
+        (at for at, pair in enumerate(zip(first, second, strict=False)) if len(set(pair)) > 1),
+        min(len(first), len(second)),
+    )
+
+
+def suggested(atlas: Atlas) -> list[list[str]]:
+    """Groups of relatives, those first that differ in most of what is compared, with no model
+    twice.
+    """
+    values = compared(atlas)
+    groups = list({tuple(sorted(group)): group for group in relatives(atlas).values()}.values())
+    found: list[list[str]] = []
+    for ids in sorted(groups, key=lambda ids: (-_differences(ids, values), ids)):
+        if not any(set(ids) & set(other) for other in found):
+            found.append(ids)
+    return found[:MOST_SUGGESTED]
+
+
+def _differences(ids: Sequence[str], values: Mapping[str, Sequence[str]]) -> float:
+    """In how many settings of position two of these models differ, on average."""
+    settings = [at for at, title in enumerate(titles()) if title not in OF_ELSE]
+    counts = [
+        sum(values[one][at] != values[other][at] for at in settings)
+        for one, other in combinations(ids, 2)
+    ]
+    return sum(counts) / len(counts)
+
+
+def address(ids: Sequence[str]) -> str:
+    """Of the page with these models."""
+    return f"models/compare.html#models={','.join(quote(one, safe='') for one in ids)}"
+
+
+def script(atlas: Atlas) -> bytes:
+    """data/beside.js."""
+    text = json.dumps(compared(atlas), ensure_ascii=False, separators=(",", ":"))
+    return f"window.atlasBeside = {text};\n".encode()

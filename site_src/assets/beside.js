@@ -1,0 +1,53 @@
+// Two to four published models side by side, which stay in the address.
+(() => {
+  "use strict";
+  const form = document.getElementById("pa-beside");
+  const models = window.atlasBeside;
+  if (!form || !models) return; // The table of the page stands.
+  const table = document.querySelector(".pa-beside");
+  const MOST = Number(form.dataset.paMost);
+  const made = (name, attributes = {}, ...inner) => {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.append(...inner);
+    return element;
+  };
+  const option = (id) => made("option", { value: id }, id.split("/").pop());
+  const fields = Array.from({ length: MOST }, (_, index) => {
+    const field = made("select", {}, made("option", { value: "" }, "–"), ...Object.keys(models).map(option));
+    form.append(made("label", {}, `Model ${index + 1} `, field));
+    return field;
+  });
+  const titles = [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
+  const chosen = () => [...new Set(fields.map((field) => field.value).filter(Boolean))];
+  const show = () => {
+    const ids = chosen();
+    const heads = ids.map((id) => {
+      const link = made("a", { href: `${id.replace("/", "--")}.html` }, id.split("/").pop());
+      return made("th", { scope: "col" }, link);
+    });
+    table.tHead.rows[0].replaceChildren(made("th", { scope: "col" }, "Setting"), ...heads);
+    table.tBodies[0].replaceChildren(
+      ...titles.map((title, index) => {
+        const texts = ids.map((id) => models[id][index]);
+        const cells = texts.map((text) => made("td", {}, text));
+        const className = new Set(texts).size > 1 ? "pa-differs" : "";
+        return made("tr", { className }, made("th", { scope: "row" }, title), ...cells);
+      }),
+    );
+  };
+  const read = () => {
+    const state = new URLSearchParams(location.hash.slice(1) || location.search);
+    const named = (state.get("models") ?? "").split(",").filter((id) => Object.hasOwn(models, id));
+    const ids = named.length ? named : JSON.parse(form.dataset.paModels);
+    for (const [index, field] of fields.entries()) field.value = ids[index] ?? "";
+    show();
+  };
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => {
+    show();
+    history.replaceState(null, "", `#models=${chosen().map(encodeURIComponent).join(",")}`);
+  });
+  addEventListener("hashchange", read);
+  form.hidden = false;
+  read();
+})();

@@ -1,0 +1,62 @@
+"""Published models side by side."""
+
+import json
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.contracts import Atlas
+from generator.encyclopedia import beside
+from generator.encyclopedia import table as published
+from generator.encyclopedia.guest import GUEST
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.pages import compare_models
+from generator.reading.find import all_schemes
+from tests.encyclopedia.guests import guests
+from tests.site.test_comparing import rendered
+
+MISTRAL = ["mistralai/Mistral-7B-v0.1", "mistralai/Mistral-7B-Instruct-v0.2",
+           "mistralai/Mistral-7B-v0.3"]  # fmt: skip
+
+
+def atlas_of(*names: str) -> Atlas:
+    table = published.table([model for name in names if (model := known_model(name))])
+    return Atlas((), (), all_schemes(), guests=guests(table))
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    return atlas_of(*MISTRAL, "openai-community/gpt2")
+
+
+def test_versions_of_a_model_are_relatives(atlas: Atlas) -> None:
+    found = beside.relatives(atlas)
+    assert {tuple(sorted(ids)) for ids in found.values()} == {tuple(sorted(MISTRAL))}
+    assert set(found) == set(MISTRAL)
+
+
+def test_the_page_begins_with_three_versions_of_mistral(atlas: Atlas) -> None:
+    """v0.1 has windows of 4,096 and base 10,000; its successors have base 1,000,000 and none."""
+    [page] = compare_models.pages(atlas)
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    heads = [one.get_text() for one in soup.select("thead th")]
+    rows = {row.th.get_text(): [one.get_text() for one in row.select("td")]
+            for row in soup.select("tbody tr") if row.th}  # fmt: skip
+    first = heads.index("Mistral-7B-v0.1") - 1
+    bases = rows["Rotary base"]
+    assert bases.pop(first) == "10,000"
+    assert bases == ["1,000,000"] * 2
+    assert [one.th.get_text() for one in soup.select("tr.pa-differs") if one.th].count("Layers")
+    assert "mistralai%2FMistral-7B-v0.3" in soup.select("li a")[0]["href"]
+
+
+def test_the_browser_has_the_same_texts(atlas: Atlas) -> None:
+    made = GUEST.files(atlas)["data/beside.js"]().decode()
+    found = json.loads(made.removeprefix("window.atlasBeside = ").removesuffix(";\n"))
+    assert found == beside.compared(atlas)
+    assert {len(texts) for texts in found.values()} == {len(beside.titles())}
+
+
+def test_models_without_relatives_have_a_page_too() -> None:
+    [page] = compare_models.pages(atlas_of("openai-community/gpt2"))
+    assert "gpt2" in rendered(page)
