@@ -24,6 +24,9 @@ WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integ
 LONGEST_NAME = 40  # characters
 LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What a sentence says beside its claim: in brackets, and what follows a colon, a semicolon or the
+# end of the first sentence.
+BRACKETS, EVIDENCE = re.compile(r" ?\([^()]*\)"), re.compile(r"[:;.](?: |$)")
 OF_MARKUP = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
@@ -78,6 +81,19 @@ def short_title(title: str, most: int) -> str:
             break
         start = longer
     return f"{start.rstrip(',')} … {last}" if start else short(title, most)
+
+
+def claim(text: str) -> str:
+    """The claim of a finding, without the evidence: what stands before the first colon, semicolon
+    or full stop, without brackets.
+    """
+    return EVIDENCE.split(BRACKETS.sub("", text), maxsplit=1)[0]
+
+
+def first_clause(text: str) -> str:
+    """What a finding begins with, up to the first colon, semicolon or full stop, with it."""
+    found = EVIDENCE.search(text)
+    return text[: found.end()] if found else text
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

@@ -405,7 +405,8 @@ def _findings(
             line |= {"half": half.value, "level": level}
             yield _of_fall(line, by_key, profile, is_steady)
     if (out := _left_out(form)).size:
-        yield Finding(WORDING("left_out", outliers=out), ("left_out",))
+        rows = tuple(map(int, out))
+        yield Finding(WORDING("left_out", outliers=out), ("left_out",), rows=rows)
 
 
 def _quantity(form: Shaped, unit: str) -> str:

@@ -24,7 +24,7 @@ from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, panels, wrapped
-from generator.figures.trails import seen, trail, trail_scale
+from generator.figures.trails import VIEW, seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
 from generator.text import rounded
@@ -45,7 +45,6 @@ FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
-VIEW = 60.0, 20.0  # degrees of turn and tilt: a curve that winds shows as a coil; as figure.js
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 

@@ -324,7 +324,8 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> Iterator[F
         text = WORDING("spike", position=position, before=before, after=after, usual=usual)
         place = float(position) + (0.5 if after < before else -0.5)
         spot = Spot(FIGURE, place, float(min(before, after)))
-        yield Finding(text, ("spikes", "typical"), 0.8, spots=(spot,))
+        rows = (int(position),)
+        yield Finding(text, ("spikes", "typical"), 0.8, spots=(spot,), rows=rows)
 
 
 def _of_ends(cosines: Floats, typical: float) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from generator.contracts import (
     Label,
     Metric,
     Oracle,
+    Overlay,
     Result,
     Spot,
     Subject,
@@ -223,6 +224,7 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     compute=compute,
     follows=frozenset({"profile", "spread"}),
+    opening=Overlay("distance (positions)", "mean cosine", _profile),
     figures=(
         FigureSpec(
             "lines",

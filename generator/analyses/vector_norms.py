@@ -158,9 +158,8 @@ def _of_positions(norms: Floats, out: Array | None) -> Iterator[Finding]:
     text = WORDING("unusual", positions=out, n_positions=norms.size, farthest=farthest, times=times)
     weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
     spots = (Spot("lines", farthest, min(float(times), TOP)),)
-    yield Finding(
-        text, ("positions_out", "median", "extreme"), weight, spots=spots, of_single_rows=True
-    )
+    rests_on, rows = ("positions_out", "median", "extreme"), tuple(map(int, out))
+    yield Finding(text, rests_on, weight, spots=spots, of_single_rows=True, rows=rows)
 
 
 def _farthest(norms: Floats, out: Array) -> int:

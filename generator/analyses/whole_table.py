@@ -115,7 +115,7 @@ def _of_value(rms: float, peak: float, position: int, dimension: int) -> Iterato
         yield Finding(WORDING("zero"), ("rms",), 1.0)
     elif (times := abs(peak) / rms) >= 10.0:
         text = WORDING("stands_out", peak=peak, position=position, dimension=dimension, times=times)
-        yield Finding(text, ("largest", "rms", "peak"), 0.7)
+        yield Finding(text, ("largest", "rms", "peak"), 0.7, rows=(position,))
 
 
 def _of_structure(structure: Structure, n_positions: int) -> Iterator[Finding]:
@@ -224,6 +224,7 @@ ANALYSIS = Analysis(
             WORDING.figure("heatmap", _summary),
             draw,
             python=('plt.imshow(vectors, aspect="auto", cmap="RdBu_r")'),
+            maps_rows=True,
         ),
     ),
     per_figure=9,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from generator.contracts.outcomes import Outcome, Reading
 
 
+A_FEW = 4  # rows
 REMARK = 0.25  # Weight of a finding below which it is a remark.
 BEYOND = 3.0  # standard errors between a value and its chance level that are no chance
 LEAST = 0.05  # of the chance level, where that has no standard error
@@ -80,6 +81,8 @@ class Finding:
     context: a possible explanation from a cited source, not from the data
     spots: what it speaks of, marked in the figures of the result
     of_single_rows: whether it names odd rows, and so holds in a table without other structure
+    rows: positions that it names as odd, which a picture of the table marks; what speaks of A_FEW
+        at most comes last on a page
     """
 
     text: str
@@ -88,6 +91,12 @@ class Finding:
     context: str = ""
     spots: tuple[Spot, ...] = ()
     of_single_rows: bool = False
+    rows: tuple[int, ...] = ()
+
+    @property
+    def is_of_few_rows(self) -> bool:
+        """Whether it speaks of odd rows alone, and of few."""
+        return 0 < len(self.rows) <= A_FEW
 
     @property
     def is_remark(self) -> bool:
@@ -225,6 +234,8 @@ class FigureSpec:
     python: lines for readers that plot what it shows with np and plt: of ``arrays``, the file of an
         encoding by name, and of ``vectors``, the rows of a table; "" where no file has it
     overlays: whether it draws all results as lines in the same panels
+    maps_rows: whether the rows of its first panel are positions: a page opens with it, and marks
+        those that findings name
     """
 
     key: str
@@ -235,6 +246,7 @@ class FigureSpec:
     varies: Callable[[Result], bool] = lambda _: True
     python: str = ""
     overlays: bool = False
+    maps_rows: bool = False
 
     @property
     def caption(self) -> str:
@@ -416,6 +428,7 @@ class Analysis:
         for the first of ``headlines``, if that has any
     overlay: the line by which the compare page lays several encodings over each other; None without
         one
+    opening: the line with which a page opens in place of ``overlay``, on a plain axis
     overview: what follows from all encodings to which it applies
     derived: for each name in ``Result.derived``, a function that returns that array for a form and
         ``Result.arrays``
@@ -452,6 +465,7 @@ class Analysis:
     headlines: tuple[Headline, ...] = ()
     answer: Headline | None = None
     overlay: Overlay | None = None
+    opening: Overlay | None = None
     overview: "Callable[[Sequence[tuple[Outcome, Reading]]], Overview]" = lambda _: Overview()
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()

@@ -22,9 +22,11 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     function.__name__: function
     for function in (
         text.between,
+        text.claim,
         text.cosine,
         text.counted,
         text.enumerated,
+        text.first_clause,
         text.number,
         text.pattern,
         text.plural,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COLOURS = 48  # stretches of a trail, one colour each
 MOST = 1536  # points of a trail
+VIEW = 60.0, 20.0  # degrees of turn and tilt: a curve that winds shows as a coil; as figure.js
 
 
 def trail(

@@ -26,7 +26,7 @@ from generator.site.html import escape
 from generator.site.html.absent import without_links
 from generator.site.html.formulas import formula
 from generator.site.materials import OURS, Materials
-from generator.site.pictures import badges, scheme_cards
+from generator.site.pictures import badges, scheme_cards, small
 from generator.site.pictures.value_strips import PATH, strips, values_of
 
 # What draws live figures: in parts, and on the site.
@@ -128,6 +128,7 @@ def render(
     files: dict[str, Maker] = {
         **written,
         **assets,
+        **small.makers(atlas),
         **data_files.makers(atlas),
         **notebook_files.makers(markdown, atlas.address),
         **scripted,

@@ -37,8 +37,15 @@
 
   const said = (cell) => cell.textContent.trim().replace(/\s+/g, " ");
 
+  // The name of a heading is its words, without the link within it.
+  document.querySelectorAll(":is(h1, h2, h3, h4, h5, h6) > .headerlink").forEach((link) => {
+    link.setAttribute("aria-label", link.title);
+    link.parentElement.setAttribute("aria-label", said(link.parentElement).replace(/\s*¶$/, ""));
+  });
+
   document.querySelectorAll("tr[id], tr:has(> td[id])").forEach((row) => {
     const title = said(row.cells[0]);
+    if (row.cells[0].tagName === "TH") row.cells[0].setAttribute("aria-label", title); // As before it has links.
     const heads = row.closest("table").tHead.rows[0].cells;
     const links = [];
     const add = (cell, id, name, what) => {

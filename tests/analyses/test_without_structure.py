@@ -56,7 +56,7 @@ def test_an_odd_row_among_random_ones_or_zeros_is_named() -> None:
     rows = noise((512, 256)).copy()
     rows[7] *= 1000.0
     value, untrained, odd = sentences(rows)
-    assert value.startswith("The table's value furthest from zero, ")
+    assert value.startswith("The table's value furthest from zero is ")
     assert ("−" in value.split(" at position ")[0]) == (rows.max() < -rows.min())
     assert untrained == UNTRAINED
     assert odd.startswith("Position 7 has the longest vector")

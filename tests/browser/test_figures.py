@@ -38,6 +38,9 @@ def alive(page: Page, address: str, name: str) -> Locator:
 
 
 def drawn(figure: Locator) -> Locator:
+    figure.evaluate(
+        "one => { const row = one.closest('details.pa-row'); if (row) row.open = true }"
+    )
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()
     return figure

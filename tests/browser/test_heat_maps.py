@@ -27,7 +27,7 @@ def table(built: Path) -> Iterator[Floats]:
 
 
 def heat_map(page: Page, address: str) -> Locator:
-    page.goto(f"{address}/{PAGE}")
+    page.goto(f"{address}/{PAGE}#encoder-learned-whole_table-heatmap")
     figure = page.locator("figure[id$=whole_table-heatmap]").first
     figure.scroll_into_view_if_needed()
     figure.locator(".pa-live canvas").first.wait_for()

@@ -234,7 +234,7 @@ def test_a_finding_leads_to_the_figures_that_show_it(page: Page, address: str) -
     page.wait_for_url("**#*")
     heading = page.locator(f"[id='{page.url.partition('#')[2]}']")
     assert title in heading.inner_text()
-    assert heading.locator("xpath=following::figure").first.is_visible()
+    heading.locator("xpath=following::figure").first.wait_for()
 
 
 TOP_AT_REST = """heading => new Promise(function wait(end, frames = 0, before = null) {
@@ -271,6 +271,7 @@ def test_contents_follow_the_reader_though_the_theme_is_late(page: Page, address
 
 def test_figures_follow_the_scheme_that_the_reader_chose(page: Page, address: str) -> None:
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
+    page.locator("details.pa-row").first.evaluate("row => { row.open = true }")
     inks = [_darkness_of_first_figure(page)]
     page.evaluate("document.body.setAttribute('data-md-color-scheme', 'slate')")
     inks.append(_darkness_of_first_figure(page))

@@ -34,6 +34,7 @@ def test_every_value_with_an_address_has_a_link_to_it(page: Page) -> None:
     ]  # fmt: skip
     names = ["Link to One", "Link to One, Mean", "Link to One, Spread", "Link to Two, Mean"]
     assert links.evaluate_all("links => links.map(link => link.ariaLabel)") == names
+    assert page.get_by_role("rowheader", name="One", exact=True).count() == 1
     cells = "row => [...row.cells].map(cell => cell.textContent)"  # As they were.
     assert page.locator("tbody tr").first.evaluate(cells) == ["One", "1", "2"]
 

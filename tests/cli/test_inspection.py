@@ -30,6 +30,7 @@ from generator.pipeline.inspect import Inspected
 from generator.reading import lint, named
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
+from generator.text import claim
 from tests import inline
 from tests.support import checkpoint, flowing, save_folder
 from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
@@ -131,7 +132,7 @@ def test_it_ends_with_what_the_page_says_first(tmp_path: Path) -> None:
     inline.run("build", "--config", str(path), "--output", str(tmp_path / "out"), home=tmp_path)
     page = (tmp_path / "out/docs/checkpoints/one.md").read_text(encoding="utf-8")
     told = flowing(re.sub(r"<[^>]*>", "", unescape(page).partition("pa-findings")[2]))
-    places = [told.index(sentence) for sentence in (first, *others)]
+    places = [told.index(claim(sentence)) for sentence in (first, *others)]
     assert len(places) > 1
     assert places == sorted(places)
 

@@ -28,6 +28,7 @@ from generator.pipeline.evaluate import all_analyses
 from generator.reading.find import all_schemes
 from generator.site.rankings.peers import (
     FIRST,
+    SHAPE,
     Spread,
     Statement,
     openings_of,
@@ -89,6 +90,28 @@ def test_an_extreme_value_opens_beside_the_median() -> None:
         f"Its size is 1 m; the median of 5 models with {LEARNED.plural} for text here is 10 m."
     )
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
+
+
+def test_what_speaks_of_few_rows_comes_last_and_a_shape_first() -> None:
+    """An outlier that is far from the median of the peers, and a shape near theirs."""
+    shown = atlas(SIZES)
+    [of_a] = shown.outcomes[0].readings
+    odd = replace(of_a.results["measure0"].findings[0], rows=(127,))
+    round_one = replace(FIRST_ANALYSIS.figures[0], appeal=lambda _: 0.5)
+    shaped = replace(MEASURES[2], figures=(round_one,))
+    results = {**of_a.results, "measure0": replace(of_a.results["measure0"], findings=(odd,))}
+    outcome = replace(shown.outcomes[0], readings=(replace(of_a, results=results),))
+    measures = (*MEASURES[:2], shaped)
+    changed = Atlas((outcome, *shown.outcomes[1:]), measures, all_schemes())
+    found = [one for one in statements(changed, "a") if not one.is_standing]
+    assert [one.analysis for one in found] == ["measure2", "measure0", "measure1"]
+    assert [one.weight for one in found] == pytest.approx([SHAPE + 0.025, 0.0, 0.0])
+
+
+def test_rows_that_are_many_are_weighed_like_anything_else() -> None:
+    odd = Finding("Many are odd.", (), 0.8, rows=tuple(range(43)))
+    assert not odd.is_of_few_rows
+    assert replace(odd, rows=(0, 127, 510, 511)).is_of_few_rows
 
 
 def test_a_model_has_one_vote_however_many_encodings_it_has() -> None:

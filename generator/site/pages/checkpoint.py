@@ -33,7 +33,7 @@ from generator.site.data.citations import Home, home_of
 from generator.site.data.finder import pages_of
 from generator.site.data.npz import MOST_OF_ARRAY
 from generator.site.outline import STAGES, Outline, anchor, figures_of
-from generator.site.pictures import cards, scheme_pictures
+from generator.site.pictures import cards, scheme_pictures, small
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.leading_picture import OpeningPicture, opening_picture
 from generator.site.pictures.reach_bars import ReachBar, reach_bars, ticks
@@ -51,6 +51,7 @@ class Section:
     """An analysis of an encoding, with its figures.
 
     anchor: on its page; address: of the section in the site; standings: of every metric, by key
+    finding: the one that says most, None without any; thumbnail: path of it, None without figures
     """
 
     analysis: Analysis
@@ -59,14 +60,12 @@ class Section:
     result: Result
     figures: tuple[Figure, ...]
     standings: Mapping[str, Standing | None]
+    finding: Finding | None
+    thumbnail: str | None
 
     def value_anchor(self, metric: Metric) -> str:
         """Anchor of the value of ``metric``."""
         return f"{self.anchor}.{metric.key}"
-
-    def value_address(self, metric: Metric) -> str:
-        """Address in the site of the value of ``metric``."""
-        return f"{self.address.partition('#')[0]}#{self.value_anchor(metric)}"
 
 
 @dataclass(frozen=True)
@@ -279,7 +278,7 @@ def _pages_of(
         stages=STAGES,
         leading=leading,
         others=n_others,
-        picture=_picture(atlas, outline, leading, chapters),
+        picture=_picture(atlas, outcome, outline, leading, chapters),
         summary=_summary(atlas, chapters),
         strips=layer_strips(outcome.layers, records, atlas.schemes),
         bars=reach_bars(outcome),
@@ -336,13 +335,18 @@ def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:
 
 
 def _picture(
-    atlas: Atlas, outline: Outline, leading: Sequence[Led], chapters: Sequence[Chapter]
+    atlas: Atlas,
+    outcome: Outcome,
+    outline: Outline,
+    leading: Sequence[Led],
+    chapters: Sequence[Chapter],
 ) -> OpeningPicture | None:
     """The picture of the encoding that the page opens with, or of the first that has one."""
     parts = [chapter.part for chapter, _ in leading[:1]]
     # False comes first.
     ordered = sorted(chapters, key=lambda chapter: chapter.part not in parts)
-    return opening_picture([chapter.reading for chapter in ordered], atlas.analyses, outline)
+    readings = [chapter.reading for chapter in ordered]
+    return opening_picture(outcome, readings, atlas.analyses, outline)
 
 
 def _summary(atlas: Atlas, chapters: Sequence[Chapter]) -> Summary | None:
@@ -383,6 +387,8 @@ def _chapter(
                 result,
                 figures,
                 standings,
+                _says_most(atlas, reading, analysis),
+                small.thumbnail_of(figures[0].path) if figures else None,
             )
         )
     return Chapter(
@@ -393,6 +399,16 @@ def _chapter(
         tuple(section for section in sections if section.result.reason is None),
         tuple(section for section in sections if section.result.reason is not None),
         outcome.arrays_of(reading),
+    )
+
+
+def _says_most(atlas: Atlas, reading: Reading, analysis: Analysis) -> Finding | None:
+    """The finding of an analysis that a closed row shows: no remark where there is another."""
+    peers = peers_of(atlas)
+    return max(
+        reading.results[analysis.key].findings,
+        key=lambda one: (not one.is_remark, peers.place(reading, analysis, one)),
+        default=None,
     )
 
 

@@ -34,6 +34,7 @@ WORDING = Wording("wording/standings.jinja")
 LEAST_PEERS = 3  # with the model itself; a median of fewer says nothing
 FIRST = 0.9  # Weight from which a finding comes first, whatever others have: a table that is none
 FOREMOST = 1.0
+SHAPE = 0.85  # Weight of a shape that a figure shows: few tables have one, whatever their numbers
 FAR = 2.0  # mean deviations from the median that are unusual halfway
 SAME = 0.02  # share by which values may differ that are as good as equal
 LEAST_RATIO = 1.25  # of a value and the median, in a sentence on the order of values
@@ -129,7 +130,7 @@ class Peers:
     def statements(self, reading: Reading) -> list[Statement]:
         """All findings on an encoding, and its places among its peers, the most unusual first."""
         findings = (
-            Statement(reading, analysis.key, finding, self.weight(reading, analysis.key, finding))
+            Statement(reading, analysis.key, finding, self.place(reading, analysis, finding))
             for analysis in self.atlas.analyses
             for finding in reading.results[analysis.key].findings
         )
@@ -165,6 +166,18 @@ class Peers:
                 for key in statement.finding.rests_on
             )
         ]
+
+    def place(self, reading: Reading, analysis: Analysis, finding: Finding) -> float:
+        """How early a page says a finding, from 0 to 1: by its weight, but a shape that a figure
+        shows comes before what numbers alone say, and a row or a few come last.
+        """
+        if finding.is_of_few_rows:
+            return 0.0
+        weight = self.weight(reading, analysis.key, finding)
+        appeal = max(spec.appeal(reading.results[analysis.key]) for spec in analysis.figures)
+        if finding.is_remark or not appeal:
+            return weight
+        return max(weight, SHAPE + (FIRST - SHAPE) * appeal)
 
     def weight(self, reading: Reading, analysis: str, finding: Finding) -> float:
         """How unusual the metric is that a finding speaks of, from 0 at the median of the peers

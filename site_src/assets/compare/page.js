@@ -141,7 +141,7 @@
     drawOverlays(encodings);
     drawCurves(encodings);
     sections();
-    atlas.whenSeen(by("pac-metrics"), () => atlas.metrics(by("pac-metrics"), encodings));
+    atlas.whenSeen(by("pac-metrics"), () => atlas.metrics(by("pac-metrics"), encodings), true);
   }
 
   /* Buttons that lead to the sections: links would take the view out of the address. */
@@ -246,7 +246,7 @@
       place.replaceChildren(inner, ...(notes.length ? [atlas.element("p", "pac-note", notes.join(" "))] : []), tools);
       drawn.set(place, atlas.live(inner, data, options));
       ready(drawn.get(place));
-    });
+    }, true);
   }
 
   /* What the menu of a figure needs to know. */

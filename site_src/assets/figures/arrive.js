@@ -35,12 +35,14 @@
     act?.();
   }
 
-  /* Act once, when the place comes into view; a later call for the same place replaces an earlier one. */
-  atlas.whenSeen = (place, act) => {
+  /* Act once, when the place comes into view; a later call for the same place replaces an earlier one. onPaper: also before the page is printed */
+  atlas.whenSeen = (place, act, onPaper = false) => {
     atlas.unwatch(place);
     waiting.set(place, act);
+    place.toggleAttribute("data-pa-paper", onPaper);
     watcher.observe(place);
   };
+  addEventListener("beforeprint", () => [...waiting.keys()].filter((place) => place.hasAttribute("data-pa-paper")).forEach(begin));
 
   /* Forget what waits for the place. */
   atlas.unwatch = (place) => {
