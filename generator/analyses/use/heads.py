@@ -33,7 +33,12 @@ SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
 LEAST_SINKS = 1.0  # % of heads, beyond that of random weights
-SINKS = {"sinks": "Attention sinks, random tokens", "sinks_text": "Attention sinks, text"}
+ONE_TOKEN, REPEATED = "sinks_repeated", 24  # Sequences of one token each, repeated.
+SINKS = {
+    "sinks": "Attention sinks, random tokens",
+    "sinks_text": "Attention sinks, text",
+    ONE_TOKEN: "Attention sinks, one token repeated",
+}
 
 
 def compute(stack: RunningStack) -> Result:
@@ -63,20 +68,28 @@ def compute(stack: RunningStack) -> Result:
 def _measured(stack: RunningStack) -> Result:
     found = (_of_images if stack.grid else _of_words)(stack)
     sinks = tuple(_sinks(stack))
-    n_read = {metric.key: stack.n_sequences for metric in sinks if metric.value is not None}
+    n_read = {
+        metric.key: _n_read(stack, metric.key) for metric in sinks if metric.value is not None
+    }
     return replace(found, metrics=(*found.metrics, *sinks), read={**found.read, **n_read})
 
 
+def _n_read(stack: RunningStack, key: str) -> int:
+    """Sequences that are read for the sinks ``key``, or for their error."""
+    most = REPEATED if key.startswith(ONE_TOKEN) else stack.n_sequences
+    return min(most, stack.n_sequences)
+
+
 def _sinks(stack: RunningStack) -> Iterator[Metric]:
-    """Attention sinks (Gu et al. 2025, section 3.1) on random tokens and on text: the share of all
-    heads of all texts in % with over ``LARGE`` of attention on the first position, as a mean over
-    all queries; and its standard error over texts.
+    """Attention sinks (Gu et al. 2025, section 3.1) on random tokens, on text, and on one token
+    repeated: the share of all heads of all texts in % with over ``LARGE`` of attention on the first
+    position, as a mean over all queries; and its standard error over texts.
     """
     for key, title in SINKS.items():
         share, error, reason = None, None, ""
         if stack.wants(key):
             try:
-                by_text = 100.0 * _shares_of_sinks(stack, of_text=key == "sinks_text")
+                by_text = 100.0 * _shares_of_sinks(stack, key)
                 share, error = by_text.mean(), by_text.std(ddof=1) / np.sqrt(len(by_text))
             except NotApplicableError as why:
                 reason = str(why)
@@ -84,27 +97,31 @@ def _sinks(stack: RunningStack) -> Iterator[Metric]:
             yield Metric(error_key(key), f"Standard error: {title}", error, "%", reason)
 
 
-def _shares_of_sinks(stack: RunningStack, *, of_text: bool) -> Floats:
-    """Of each text, or as many random tokens, the share of heads that are sinks: (n_sequences,).
+def _shares_of_sinks(stack: RunningStack, key: str) -> Floats:
+    """Of each sequence that ``key`` of ``SINKS`` names, the share of heads that are sinks: (n,).
 
-    Neither begins or ends with a mark, which would be the first position instead.
+    None begins or ends with a mark, which would be the first position instead.
 
     errors: NotApplicableError
     """
     if not stack.is_causal:
         raise NotApplicableError("its positions also see later ones")
-    vocabulary = stack.text_vocabulary
+    vocabulary, count = stack.text_vocabulary, _n_read(stack, key)
     n, start = stack.length + vocabulary.n_reserved, len(vocabulary.before)
-    framed = (
-        stack.pieces(length=n) if of_text else vocabulary.random(stack.n_sequences, n, stack.seed)
-    )
+    if key == "sinks_text":
+        framed = stack.pieces(count, n)
+    else:
+        framed = vocabulary.random(count, n, stack.seed)
     by_layer: defaultdict[int, list[Floats]] = defaultdict(list)
 
     def note(layer: int, weights: Any) -> None:
         to_first = weights[..., 0].double().mean(dim=-1)  # (batch, n_heads)
         by_layer[layer].append((to_first > LARGE).double().mean(dim=1).cpu().numpy())
 
-    for _ in stack.run(framed[:, start : start + stack.length], note):
+    inputs = framed[:, start : start + stack.length]
+    if key == ONE_TOKEN:
+        inputs = np.repeat(inputs[:, :1], stack.length, axis=1)
+    for _ in stack.run(inputs, note):
         pass
     return np.asarray(np.mean([np.concatenate(each) for each in by_layer.values()], axis=0))
 
@@ -273,10 +290,11 @@ def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     both = [result.find("sinks") for result in (first, second)]
     if any(found is None or (found.value or 0.0) <= least for found in both):
         return
-    text, error = first.value("sinks_text"), first.error_of("sinks_text")
     share = first.value("sinks") or 0.0
     values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
-    values |= {"text": text, "text_error": None if error is None else error.value}
+    for name, key in (("text", "sinks_text"), ("repeated", ONE_TOKEN)):
+        error = first.error_of(key)
+        values |= {name: first.value(key), f"{name}_error": error and error.value}
     rests_on = [key for key in SINKS if first.value(key) is not None]
     yield Finding(
         WORDING("sinks", **values),

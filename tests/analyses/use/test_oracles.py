@@ -200,8 +200,41 @@ def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_querie
         (stack_of(without_queries(), length=8), 100.0, 0.0),
     ):
         result = heads.compute(stack)
-        assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
+        for key in ("sinks", "sinks_repeated"):
+            assert (result.value(key), result.value(f"{key}_error")) == (sinks, 0.0)
         assert result.value("first") == first
+
+
+def first_is_a_sink(model_type: str, settings: dict[str, Any]) -> Any:
+    """One whose heads all look for the state of token 7, which nothing else resembles."""
+    found = model(model_type, **settings)
+    with torch.no_grad():
+        words = found.get_input_embeddings().weight
+        words.zero_()
+        words[:, 1] = 1.0
+        words[7, :2] = torch.tensor([1.0, 0.0])
+        for layer in found.layers:
+            for name, column in (("q_proj", slice(0, 2)), ("k_proj", 0)):
+                weight = getattr(layer.self_attn, name).weight.view(-1, 16, 64)
+                weight.zero_()
+                weight[:, 7, column] = 30.0  # In the slowest pair, which hardly turns.
+            layer.self_attn.v_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+    return found
+
+
+def test_a_sink_of_a_rotary_model_needs_a_first_state_unlike_the_others() -> None:
+    """Of one token repeated, all states are equal, so attention follows the offset alone (Gu et
+    al. 2025, appendix on repeated tokens: no sinks with rotary).
+    """
+    stack = stack_of(first_is_a_sink("llama", LLAMA))
+    words, one_word = (
+        attention(stack, inputs)[0][0, :, :, 0].mean(axis=1)
+        for inputs in (np.array([[7, *range(8, 39), *range(8, 39), 8]]), ONE_WORD)
+    )
+    assert (words > 0.99).all()
+    assert (one_word < heads.LARGE).all()
+    assert heads.compute(stack).value("sinks_repeated") == 0.0
 
 
 def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
@@ -216,14 +249,14 @@ def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RunningStack, "run", noted)
-        heads._shares_of_sinks(stack, of_text=False)
+        heads._shares_of_sinks(stack, "sinks")
     assert [inputs.shape for inputs in read] == [(16, 64)]
     assert 39 not in read[0]
 
 
 def test_sinks_are_those_of_models_that_read_in_order() -> None:
-    stack = stack_of(t5(), "encoder")
-    assert heads.compute(stack).value("sinks") is None
+    result = heads.compute(stack_of(t5(), "encoder"))
+    assert [result.value(key) for key in heads.SINKS] == [None, None, None]
 
 
 @pytest.mark.parametrize(
