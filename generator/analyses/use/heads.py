@@ -17,7 +17,7 @@ from generator.figures.charts import Images
 from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.attention_profiles import chance, grid_profile, profile
+from generator.numerics.attention_profiles import Falls, chance, falls, grid_profile, profile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,8 +49,9 @@ def compute(stack: RunningStack) -> Result:
     arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
         for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
-        to_one_place (n_layers, n_heads), the most attention to the place of a kind; …_random (),
-        the share of heads of a kind, or of sinks, with random weights
+        to_one_place (n_layers, n_heads), the most attention to the place of a kind; exponents,
+        exponents_r2 (n_layers, n_heads), of power laws of distance, NaN where it is none, for
+        tokens; …_random (), the share of heads of a kind, or of sinks, with random weights
     errors: NotApplicableError
     """
     found = _measured(stack)
@@ -60,7 +61,7 @@ def compute(stack: RunningStack) -> Result:
     by_random = {
         f"{metric.key}_random": np.array(metric.value)
         for metric in random.metrics
-        if metric.key in {*TITLES, *SINKS} and metric.value is not None
+        if metric.key in {*TITLES, *SINKS, "power"} and metric.value is not None
     }
     return replace(found, arrays={**found.arrays, **by_random})
 
@@ -140,7 +141,11 @@ def _of_words(stack: RunningStack) -> Result:
     read = inputs[: batch.stop]
     offsets, by_offset, first = found = _profiles(sums / len(read), stack)
     shares, within = _shares(*found)
-    metrics = _metrics(shares, within, chance(stack.length, stack.is_causal))
+    fall = falls(offsets, by_offset, stack.length // 2)
+    metrics = (
+        *_metrics(shares, within, chance(stack.length, stack.is_causal)),
+        *_of_falls(fall),
+    )
     return Result(
         metrics,
         {
@@ -149,9 +154,28 @@ def _of_words(stack: RunningStack) -> Result:
             "by_offset": by_offset,
             "first": first,
             "to_one_place": np.max([*shares.values()], axis=0),
+            "exponents": fall.exponents,
+            "exponents_r2": fall.r2,
         },
         read={metric.key: len(read) for metric in metrics},
     )
+
+
+def _of_falls(found: Falls) -> Iterator[Metric]:
+    """How many heads have a power law of distance, and the median of these."""
+    are = ~np.isnan(found.exponents)
+    yield Metric(
+        "power",
+        "Heads whose attention falls as a power of the distance",
+        100.0 * float(are.mean()),
+        "%",
+    )
+    for key, title, values in (
+        ("exponent", "Exponent of the fall, median of these heads", found.exponents),
+        ("exponent_r2", "R² of the fall, median of these heads", found.r2),
+    ):
+        value = float(np.median(values[are])) if are.any() else None
+        yield Metric(key, title, value, "", "no head's attention falls so")
 
 
 def _profiles(means: Floats, stack: RunningStack) -> tuple[Array, Floats, Floats]:
@@ -281,7 +305,21 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
             )
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
-    return tuple(found)
+    return (*found, *_that_fall(first, second))
+
+
+def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
+    """A finding on power laws of distance, where both runs show more than random weights do."""
+    if not first.find("power"):
+        return
+    shares = [result.value("power") or 0.0 for result in (first, second)]
+    random = float(first.arrays["power_random"])
+    n_heads = first.arrays["first"].size
+    count = round(min(shares) * n_heads / 100.0)
+    if count and min(shares) > random:
+        medians = {key: first.value(key) for key in ("exponent", "exponent_r2")}
+        text = WORDING("fall", count=count, n_heads=n_heads, random=random, **medians)
+        yield Finding(text, ("power", *medians), 0.3)
 
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:

@@ -17,10 +17,17 @@ from generator.checkpoints.model.running.rotated import heads_watched, pairs
 from generator.checkpoints.model.running.stack import Read, RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
-from generator.numerics.attention_profiles import at, chance, grid_profile, profile
+from generator.numerics.attention_profiles import at, chance, falls, grid_profile, profile
 from generator.numerics.hidden_states import Sums, share_of_position
 from generator.numerics.hidden_states import probe as fitted
-from tests.analyses.use.stacks import attention, model, softmax, stack_of
+from tests.analyses.use.stacks import (
+    N_WORDS,
+    RandomText,
+    attention,
+    model,
+    softmax,
+    stack_of,
+)
 
 GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
 LLAMA: dict[str, Any] = {
@@ -29,6 +36,7 @@ LLAMA: dict[str, Any] = {
 }  # fmt: skip
 T5: dict[str, Any] = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_kv": 16, "d_ff": 64}
 BLOOM: dict[str, Any] = {"hidden_size": 64, "n_layer": 2, "n_head": 8}
+SLOW = {"rope_type": "default", "rope_theta": 1e9}  # Its slowest pairs hardly turn.
 ONE_WORD = np.full((1, 64), 7)
 
 
@@ -78,9 +86,11 @@ def test_a_bias_alone_is_its_softmax() -> None:
     logits = np.where(offsets <= 0, slopes[:, None, None] * offsets, -np.inf)
     for layer in attention(stack, stack.inputs(2)):
         assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
-    by_offset = heads.compute(stack).arrays["by_offset"]
+    result = heads.compute(stack)
     row = profile(softmax(logits), is_causal=True)
-    assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
+    assert_allclose(result.arrays["by_offset"], np.stack([row.by_offset] * 2), atol=1e-6)
+    assert np.isnan(result.arrays["exponents"]).all()
+    assert (result.value("power"), result.value("exponent")) == (0.0, None)
 
 
 def t5(scale: float = 2.0) -> Any:
@@ -271,6 +281,34 @@ def test_chance_is_of_a_head_telling_nothing(n: int, is_causal: bool, expected: 
     assert chance(n, is_causal) == pytest.approx(expected, abs=1e-3)
 
 
+def _falling(law: Any, n: int = 64, *, is_causal: bool = True) -> Any:
+    """Exponents and R² of one head whose attention follows ``law`` of the distance."""
+    apart = np.abs(np.arange(n)[None, :] - np.arange(n)[:, None]).astype(float)
+    weights = law(np.maximum(apart, 1.0)) * (np.tril(np.ones((n, n))) if is_causal else 1.0)
+    found = profile((weights / weights.sum(axis=1, keepdims=True))[None], is_causal)
+    fall = falls(found.offsets, found.by_offset, n // 2)
+    return fall.exponents[0], fall.r2[0]
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_the_exponent_of_a_power_law_is_found(gamma: float, is_causal: bool) -> None:
+    """Rows are normalised by sums that differ, which adds a little to small exponents."""
+    exponent, r2 = _falling(lambda apart: apart**-gamma, is_causal=is_causal)
+    assert exponent == pytest.approx(gamma, abs=0.06)
+    assert r2 > 0.99
+
+
+@pytest.mark.parametrize("law", [
+    *(lambda apart, slope=2.0**-power: np.exp(-slope * apart) for power in range(1, 9)),  # ALiBi
+    np.ones_like, lambda apart: apart**-0.1, lambda apart: apart**1.0,
+    lambda apart: np.where(apart == 3, 1.0, 0.01), lambda apart: (apart < 9) * 1.0,
+])  # fmt: skip
+def test_other_laws_have_no_exponent(law: Any) -> None:
+    """ALiBi's slopes of eight heads; an even, a slow and a rising law; one place; a window."""
+    assert np.isnan(_falling(law)).all()
+
+
 def test_pictures_of_uniform_attention_are_even() -> None:
     pictures, first = grid_profile(np.full((2, 65, 65), 1.0 / 65.0), (8, 8), 1)
     assert pictures.shape == (2, 5, 5)
@@ -379,13 +417,51 @@ def test_pairs_that_were_made_long_are_found(of: str) -> None:
         rows[:, [3, 11]] *= 100.0
     stack = stack_of(found)
     lengths: list[Any] = []
-    with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
+    with heads_watched(stack, lambda _layer, query, *_: lengths.append(query)):
         for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_of_use._shares(pairs_of_use._norms(stack, stack.inputs(2), pairs(stack)))
+    found_lengths = pairs_of_use._lengths(stack, stack.inputs(2), pairs(stack))
+    shares = pairs_of_use._shares(found_lengths.norms)
     assert lengths[0].shape == (1, 4, 64, 16)
     assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
+
+
+@pytest.mark.parametrize(("of", "counts"), [("q_proj", (2, 0, 0)), ("k_proj", (0, 1, 0)),
+                                            ("v_proj", (0, 0, 1))])  # fmt: skip
+def test_planted_massive_values_are_found_in_their_pair(of: str, counts: Any) -> None:
+    """Of a head of 16 components, one that is c times as long as each other is c · 16 / (c + 15)
+    times the mean, at most 16: with c = 100, 13.9; a pair of two would be 7.5 (and 8 at most).
+    """
+    found = model("llama", **{**LLAMA, "rope_parameters": SLOW})
+    with torch.no_grad():
+        rows = getattr(found.layers[0].self_attn, of).weight.view(-1, 16, 64)
+        rows[: max(counts), 15] *= 100.0  # The slower of the pair's places, in the last pair.
+    stack = stack_of(found, vocabulary=RandomText(np.arange(1, N_WORDS)))
+    result = pairs_of_use.compute(stack)
+    kinds = pairs_of_use.KINDS
+    assert tuple(result.value(f"massive_{kind}") for kind in kinds) == counts
+    expected = np.zeros((3, 1, 8))
+    expected[:, 0, 7] = counts
+    assert_array_equal(result.arrays["massive"], expected)
+    assert result.arrays["massive_random"] == 0
+    assert result.value("massive_slow") == (100.0 if sum(counts[:2]) else None)
+    (finding, *_) = pairs_of_use.confirmed(result, result) or (None,)
+    assert (finding is not None and "massive" in finding.text) == (counts[0] > 1)
+
+
+def test_a_massive_value_is_so_over_all_tokens_and_as_attention_multiplies_it() -> None:
+    """Without full turns a pair stays what it was; in a fast one, the rotation spreads a component
+    over both of its pair, each c · cos and c · sin: 0.71 of it on average.
+    """
+    found = model("llama", **LLAMA)
+    with torch.no_grad():
+        found.layers[0].self_attn.q_proj.weight.view(-1, 16, 64)[:, 0] *= 100.0
+    stack = stack_of(found)
+    lengths = pairs_of_use._lengths(stack, stack.inputs(2), pairs(stack))
+    queries = lengths.squares[0].sum(axis=0)[0]
+    assert_allclose(queries[:, 0] / queries[:, 8], 1.0, rtol=0.4)
+    assert (pairs_of_use._by_pair(lengths, pairs(stack))[0, 0, 0]) == 8
 
 
 def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:
