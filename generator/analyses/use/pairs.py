@@ -262,10 +262,8 @@ def _massive_ones(first: Result, second: Result) -> Iterator[Finding]:
     is_slow = n_slow > 0 and min(shares) > chance + MOSTLY * (100.0 - chance)
     values = {kind: first.value(f"massive_{kind}") for kind in KINDS}
     errors = {f"{kind}_error": first.value(error_key(f"massive_{kind}")) for kind in KINDS}
-    slow = {"slow": shares[0] if is_slow else None, "slow_error": first.value(of_slow[1])}
-    text = WORDING(
-        "massive_ones", **values, **errors, **slow, n_slow=n_slow, n_pairs=n_pairs, random=random
-    )
+    slow = {"slow": shares[0] if is_slow else None, "n_slow": n_slow, "n_pairs": n_pairs}
+    text = WORDING("massive_ones", **values, **errors, **slow, random=random)
     rests_on = (*keys, *map(error_key, keys), *(of_slow if is_slow else ()))
     yield Finding(text, rests_on, 0.55)
 
@@ -312,20 +310,16 @@ def alt(results: Results) -> str:
 
 def draw_massive(results: Results) -> "Figure":
     """Massive values of all layers and heads by the wavelength of their pair."""
-    figure, every = panels(len(KINDS), columns=1, height=1.5, sharex=True, sharey=True)
-    for label, result in results.items():
-        wavelengths, counts = result.arrays["wavelengths"], result.arrays["massive"].sum(axis=1)
-        for axes, kind in zip(every, KINDS, strict=True):
-            add(
-                axes,
-                Line(wavelengths, counts[KINDS[kind]], colour=label.colour, marker="o", size=3.0),
-            )
-            add(axes, StraightLine("x", float(result.arrays["context"]), dash=DOTTED))
-            axes.set_title(kind)
-            axes.grid(axis="y")
-    logarithmic(every[0], "x")
-    every[0].set_ylim(bottom=0.0)
-    every[1].set(ylabel="massive values, all layers and heads")
+    ((label, result),) = results.items()
+    counts = result.arrays["massive"].sum(axis=1)  # (3, n_pairs)
+    figure, every = panels(len(KINDS), columns=1, height=1.6)
+    for axes, kind in zip(every, KINDS, strict=True):
+        add(axes, StraightLine("x", float(result.arrays["context"]), dash=DOTTED))
+        style: dict[str, Any] = {"colour": label.colour, "marker": "o", "size": 3.0}
+        add(axes, Line(result.arrays["wavelengths"], counts[KINDS[kind]], **style))
+        logarithmic(axes, "x")
+        axes.set(title=kind, ylabel="components", ylim=(0.0, 1.08 * max(int(counts.max()), 1)))
+        axes.grid(axis="y")
     every[-1].set(xlabel="wavelength of the pair (positions)")
     return figure
 

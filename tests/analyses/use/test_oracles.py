@@ -18,7 +18,7 @@ from generator.checkpoints.model.running.stack import Read, RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, falls, grid_profile, profile
-from generator.numerics.hidden_states import Sums, share_of_position
+from generator.numerics.hidden_states import Sums, rank_of_positions, share_of_position
 from generator.numerics.hidden_states import probe as fitted
 from tests.analyses.use.stacks import (
     N_WORDS,
@@ -330,6 +330,63 @@ def test_a_planted_share_of_position_is_found() -> None:
     assert share_of_position(sums(states)) == pytest.approx(0.19696329, abs=1e-7)
     noise = np.random.default_rng(1).normal(size=(200, 64, 96))
     assert abs(share_of_position(sums(noise))) < 1e-3
+
+
+def test_the_share_is_that_of_two_halves_and_the_plain_one_is_too_high() -> None:
+    """⟨pos^A, pos^B⟩ / total of means A and B over halves of 40 texts, which share no noise."""
+    draws = np.random.default_rng(0)
+    states = draws.normal(size=(64, 96)) * 0.5 + draws.normal(size=(40, 64, 96))
+    one, other = (states[first::2].mean(axis=0) - states.mean(axis=(0, 1)) for first in (0, 1))
+    total = ((states - states.mean(axis=(0, 1))) ** 2).sum() / 40
+    ours = share_of_position(sums(states))
+    assert ours == pytest.approx(float((one * other).sum() / total), abs=2e-3)
+    plain = ((states.mean(axis=0) - states.mean(axis=(0, 1))) ** 2).sum() / total
+    assert float(plain) - ours == pytest.approx(0.02, abs=2e-3)
+
+
+def shaped(singular: Any, n_texts: int, noise: float = 1.0) -> Any:
+    """States whose positions' means have these singular values, and noise."""
+    draws = np.random.default_rng(3)
+    left = np.linalg.qr(draws.normal(size=(60, len(singular) + 1)))[0]
+    left -= left.mean(axis=0)
+    left = np.linalg.qr(left)[0][:, : len(singular)]
+    right = np.linalg.qr(draws.normal(size=(96, len(singular))))[0]
+    means = left @ np.diag(singular) @ right.T
+    return means + noise * draws.normal(size=(n_texts, 60, 96))
+
+
+def test_a_planted_rank_is_found_and_noise_has_none() -> None:
+    """Σσ² / max σ² of σ = 40, 40, 40, 20: 3.25. The plain rank of means over 20 texts is higher."""
+    states = shaped([40.0, 40.0, 40.0, 20.0], 20)
+    assert rank_of_positions(sums(states)) == pytest.approx(3.25, rel=0.03)
+    values = np.linalg.svd(states.mean(axis=0) - states.mean(axis=(0, 1)), compute_uv=False)
+    assert (values**2).sum() / values[0] ** 2 > 3.3
+    assert rank_of_positions(sums(shaped([1e-9], 20))) is None
+
+
+def test_massive_dimensions_hide_the_rank_of_the_others() -> None:
+    """One dimension that grows with the position is all of a rank of 1; without it, 3.25."""
+    states = shaped([40.0, 40.0, 40.0, 20.0], 40)
+    states[..., 5] = 1e3 * np.arange(60.0)
+    found = sums(states)
+    assert_array_equal(np.flatnonzero(found.massive), [5])
+    assert rank_of_positions(found) == pytest.approx(1.0, abs=1e-3)
+    assert rank_of_positions(found, ~found.massive) == pytest.approx(3.25, rel=0.03)
+
+
+def test_the_shape_of_a_model_without_positions_is_none() -> None:
+    """Attention of GPT-2 to equal words is even, so all positions have one state."""
+    stack = stack_of(without_positions(), vocabulary=OneWord(np.arange(1, N_WORDS)))
+    result = probe.compute(stack)
+    assert np.isnan(result.arrays["rank"]).all()
+    assert result.value("rank_last") is None
+
+
+class OneWord(Vocabulary):
+    """One whose texts repeat a single word."""
+
+    def pieces(self, text: str, n: int, length: int, seed: int) -> Any:  # noqa: ARG002
+        return np.full((n, length), 7)
 
 
 def sums(states: Any) -> Sums:
