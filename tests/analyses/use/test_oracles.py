@@ -309,6 +309,24 @@ def test_other_laws_have_no_exponent(law: Any) -> None:
     assert np.isnan(_falling(law)).all()
 
 
+def test_heads_whose_bias_is_a_power_law_are_counted() -> None:
+    """Of eight heads of T5, whose attention is the softmax of a bias: half with −log δ."""
+    settings: dict[str, Any] = {**T5, "relative_attention_num_buckets": 256}
+    found = model("t5", **settings, is_encoder_decoder=True).get_encoder()
+    with torch.no_grad():
+        bias = found.block[0].layer[0].SelfAttention.relative_attention_bias.weight
+        bias.zero_()
+        for past in (0, 128):  # Buckets of 64 distances each are exact.
+            bias[past : past + 64, :2] = -torch.arange(64.0).clamp(min=1.0).log()[:, None]
+        for block in found.block:
+            block.layer[0].SelfAttention.q.weight.zero_()
+    result = heads.compute(stack_of(found, "encoder"))
+    assert (result.value("power"), result.arrays["power_random"]) == (50.0, 0.0)
+    assert result.value("exponent") == pytest.approx(1.0, abs=0.06)
+    (*_, finding) = heads.confirmed(result, result)
+    assert "4 of 8 heads falls as a power of the distance, with a median exponent" in finding.text
+
+
 def test_pictures_of_uniform_attention_are_even() -> None:
     pictures, first = grid_profile(np.full((2, 65, 65), 1.0 / 65.0), (8, 8), 1)
     assert pictures.shape == (2, 5, 5)
