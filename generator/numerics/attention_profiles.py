@@ -6,6 +6,21 @@ import numpy as np
 
 from generator.numerics.arrays import Array, Floats
 
+NEAREST = 2  # Distance from which a fall is fitted; nearer ones are those of heads of a kind.
+# Of a power law: the least R², the most of what an exponential misses that it may miss, and the
+# most that is left of attention at the farthest distance, as a share of that at the nearest.
+LEAST_R2, MISSED, LEFT = 0.8, 0.5, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Falls:
+    """How attention falls with distance. exponents, r2: of power laws, one for each head; NaN where
+    it is none
+    """
+
+    exponents: Floats
+    r2: Floats
+
 
 @dataclass(frozen=True, eq=False)
 class OffsetProfile:
@@ -44,6 +59,39 @@ def profile(weights: Floats, is_causal: bool) -> OffsetProfile:
     part = weights[:, chosen]
     sums = np.stack([np.bincount(slots, head[kept], minlength=values.size) for head in part])
     return OffsetProfile(values, sums / counts, part[:, :, 0].mean(axis=1))
+
+
+def falls(offsets: Array, by_offset: Floats, farthest: int) -> Falls:
+    """The exponent γ of attention A(δ) ∝ δ^−γ to distances from ``NEAREST`` to ``farthest``, by
+    least squares of log A on log δ, where it is a power law: with an R² of at least ``LEAST_R2``,
+    which misses at most ``MISSED`` of the variance that an exponential misses, log A on δ, and
+    where the fitted fall leaves at most ``LEFT``.
+
+    Both laws have two free numbers. The bias of ALiBi alone is an exponential.
+    offsets: (n_offsets,), int, of keys from queries; by_offset: (…, n_offsets), those to both sides
+        count as one distance
+    """
+    distances = np.arange(NEAREST, farthest + 1)
+    sides = np.abs(offsets)[:, None] == distances  # (n_offsets, n_distances)
+    values = by_offset @ sides / np.maximum(sides.sum(axis=0), 1)
+    are_positive = (values > 0.0).all(axis=-1)
+    logs = np.log(np.where(are_positive[..., None], values, 1.0))
+    slopes, r2 = _line(np.log(distances), logs)
+    _, of_exponential = _line(distances.astype(float), logs)
+    is_one = are_positive & (r2 >= LEAST_R2) & (1.0 - r2 <= MISSED * (1.0 - of_exponential))
+    is_one &= slopes * np.log(farthest / NEAREST) <= np.log(LEFT)
+    return Falls(*(np.where(is_one, each, np.nan) for each in (-slopes, r2)))
+
+
+def _line(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Slope and R² of the lines by least squares through y (…, n) over x (n,): (…,) each; R² is 0
+    where y does not vary.
+    """
+    x, y = x - x.mean(), y - y.mean(axis=-1, keepdims=True)
+    slopes = np.asarray(y @ x / (x @ x))
+    total = (y**2).sum(axis=-1)
+    explained = slopes**2 * (x @ x)
+    return slopes, np.divide(explained, total, out=np.zeros_like(total), where=total > 0.0)
 
 
 def grid_profile(weights: Floats, grid: tuple[int, int], n_first: int) -> tuple[Floats, Floats]:

@@ -7,20 +7,25 @@ from functools import cached_property
 
 import numpy as np
 
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import PENALTIES
+
+MASSIVE = 5.0  # times the mean norm of all components
+LEAST_SHARE = 0.01  # of the variance, below which positions have no shape
+ROUNDING = 1e-9  # of the squares of states, below which variance is rounding
 
 
 class Sums:
     """Sums over some states of a layer.
 
     positions: (n_positions,), of the states of each sequence; kept less their mean
+    halves: (2, n_positions, d_model), sums over every second sequence of a batch
     """
 
     def __init__(self, positions: Floats, d_model: int) -> None:
         self.positions = positions - positions.mean()
         self.n_sequences = 0
-        self.by_position = np.zeros((len(positions), d_model))
+        self.halves = np.zeros((2, len(positions), d_model))
         self.products = np.zeros((d_model, d_model))
 
     def add(self, states: Floats) -> None:
@@ -28,13 +33,26 @@ class Sums:
         values = states.astype(np.float64)
         rows = values.reshape(-1, values.shape[2])
         self.n_sequences += len(values)
-        self.by_position += values.sum(axis=0)
+        self.halves += [values[first::2].sum(axis=0) for first in (0, 1)]
         self.products += rows.T @ rows
+
+    @property
+    def by_position(self) -> Floats:
+        """Sums over sequences: (n_positions, d_model)."""
+        return np.asarray(self.halves.sum(axis=0))
 
     @property
     def n_rows(self) -> int:
         """States in the sums."""
         return self.n_sequences * len(self.positions)
+
+    @cached_property
+    def massive(self) -> Array:
+        """Components whose norm over all states is over ``MASSIVE`` times the mean of all:
+        (d_model,), bool.
+        """
+        norms = np.sqrt(self.products.diagonal())
+        return np.asarray(norms > MASSIVE * norms.mean())
 
     @cached_property
     def mean(self) -> Floats:
@@ -109,3 +127,23 @@ def share_of_position(sums: Sums) -> float:
         return 0.0
     mean_within = (total - of_position) / (n_positions * (n_sequences - 1))
     return float((of_position - (n_positions - 1) * mean_within) / total)
+
+
+def rank_of_positions(sums: Sums, components: Array | None = None) -> float | None:
+    """Stable rank of the mean states of positions, ‖pos‖²_F / ‖pos‖²₂, less the mean of all (Song
+    and Zhong 2023, arXiv 2310.04861); None where under ``LEAST_SHARE`` of the variance is theirs.
+
+    What the means of both halves of the sequences have in common, so that what a mean over few
+    sequences has of these adds nothing on average: the trace of A Bᵀ over the largest eigenvalue of
+    (A Bᵀ + B Aᵀ) / 2.
+    components: (d_model,), bool, those that count; all without
+    """
+    chosen = np.ones(sums.halves.shape[2], bool) if components is None else components
+    one, other = (half[:, chosen] - half[:, chosen].mean(axis=0) for half in sums.halves)
+    common = one @ other.T * 4.0 / sums.n_sequences**2
+    trace = float(np.trace(common))
+    of_all, with_mean = (each.diagonal()[chosen].sum() for each in (sums.gram, sums.products))
+    least = max(LEAST_SHARE * of_all, ROUNDING * with_mean) / sums.n_sequences
+    if sums.n_sequences < 2 or trace <= least:
+        return None
+    return trace / float(np.linalg.eigvalsh((common + common.T) / 2.0)[-1])

@@ -20,7 +20,6 @@ import pytest
 import position_atlas
 from generator import ROOT
 from generator.checkpoints.model import own_families
-from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import (
     Analysis,
     Encoding,
@@ -37,12 +36,11 @@ from generator.contracts import (
     Subject,
     own_records,
 )
-from generator.numerics.arrays import Array
 from generator.pipeline.evaluate import all_analyses
 from generator.pipeline.use import all_measures
 from generator.reading.find import all_schemes
 from tests.analyses.test_all import CASES, result_of
-from tests.analyses.use.stacks import N_WORDS, model, stack_of
+from tests.analyses.use.stacks import N_WORDS, RandomText, model, stack_of
 from tests.analyses.use.test_oracles import LLAMA
 
 NAMES = Path(__file__).parent / "names.json"
@@ -60,13 +58,6 @@ SMALL = (
     ),
     *("window", "convolution", "nothing", "decays", "causal bias", "sinks", "smooth temperature"),
 )  # Examples of every form that are quickly computed.
-
-
-class RandomText(Vocabulary):
-    """One for which every text is random words."""
-
-    def pieces(self, text: str, n: int, length: int, seed: int) -> Array:  # noqa: ARG002
-        return self.random(n, length, seed)
 
 
 def of_analyses() -> dict[str, Any]:

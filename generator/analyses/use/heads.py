@@ -27,7 +27,7 @@ from generator.figures.charts import Images
 from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.attention_profiles import chance, grid_profile, profile
+from generator.numerics.attention_profiles import Falls, chance, falls, grid_profile, profile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,12 @@ LIMIT = 0.6  # of the colours of strips
 BARS = ("first", "previous")
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
 LEAST_SINKS = 1.0  # % of heads, beyond that of random weights
-SINKS = {"sinks": "Attention sinks, random tokens", "sinks_text": "Attention sinks, text"}
+ONE_TOKEN, REPEATED = "sinks_repeated", 24  # Sequences of one token each, repeated.
+SINKS = {
+    "sinks": "Attention sinks, random tokens",
+    "sinks_text": "Attention sinks, text",
+    ONE_TOKEN: "Attention sinks, one token repeated",
+}
 
 
 def compute(stack: RunningStack) -> Result:
@@ -55,8 +60,9 @@ def compute(stack: RunningStack) -> Result:
     arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
         for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
-        to_one_place (n_layers, n_heads), the most attention to the place of a kind; …_random (),
-        the share of heads of a kind, or of sinks, with random weights
+        to_one_place (n_layers, n_heads), the most attention to the place of a kind; exponents,
+        exponents_r2 (n_layers, n_heads), of power laws of distance, NaN where it is none, for
+        tokens; …_random (), the share of heads of a kind, or of sinks, with random weights
     errors: NotApplicableError
     """
     found = _measured(stack)
@@ -66,7 +72,7 @@ def compute(stack: RunningStack) -> Result:
     by_random = {
         f"{metric.key}_random": np.array(metric.value)
         for metric in random.metrics
-        if metric.key in {*TITLES, *SINKS} and metric.value is not None
+        if metric.key in {*TITLES, *SINKS, "power"} and metric.value is not None
     }
     return replace(found, arrays={**found.arrays, **by_random})
 
@@ -74,20 +80,28 @@ def compute(stack: RunningStack) -> Result:
 def _measured(stack: RunningStack) -> Result:
     found = (_of_images if stack.grid else _of_words)(stack)
     sinks = tuple(_sinks(stack))
-    n_read = {metric.key: stack.n_sequences for metric in sinks if metric.value is not None}
+    n_read = {
+        metric.key: _n_read(stack, metric.key) for metric in sinks if metric.value is not None
+    }
     return replace(found, metrics=(*found.metrics, *sinks), read={**found.read, **n_read})
 
 
+def _n_read(stack: RunningStack, key: str) -> int:
+    """Sequences that are read for the sinks ``key``, or for their error."""
+    most = REPEATED if key.startswith(ONE_TOKEN) else stack.n_sequences
+    return min(most, stack.n_sequences)
+
+
 def _sinks(stack: RunningStack) -> Iterator[Metric]:
-    """Attention sinks (Gu et al. 2025, section 3.1) on random tokens and on text: the share of all
-    heads of all texts in % with over ``LARGE`` of attention on the first position, as a mean over
-    all queries; and its standard error over texts.
+    """Attention sinks (Gu et al. 2025, section 3.1) on random tokens, on text, and on one token
+    repeated: the share of all heads of all texts in % with over ``LARGE`` of attention on the first
+    position, as a mean over all queries; and its standard error over texts.
     """
     for key, title in SINKS.items():
         share, error, reason = None, None, ""
         if stack.wants(key):
             try:
-                by_text = 100.0 * _shares_of_sinks(stack, of_text=key == "sinks_text")
+                by_text = 100.0 * _shares_of_sinks(stack, key)
                 share, error = by_text.mean(), by_text.std(ddof=1) / np.sqrt(len(by_text))
             except NotApplicableError as why:
                 reason = str(why)
@@ -95,27 +109,31 @@ def _sinks(stack: RunningStack) -> Iterator[Metric]:
             yield Metric(error_key(key), f"Standard error: {title}", error, "%", reason)
 
 
-def _shares_of_sinks(stack: RunningStack, *, of_text: bool) -> Floats:
-    """Of each text, or as many random tokens, the share of heads that are sinks: (n_sequences,).
+def _shares_of_sinks(stack: RunningStack, key: str) -> Floats:
+    """Of each sequence that ``key`` of ``SINKS`` names, the share of heads that are sinks: (n,).
 
-    Neither begins or ends with a mark, which would be the first position instead.
+    None begins or ends with a mark, which would be the first position instead.
 
     errors: NotApplicableError
     """
     if not stack.is_causal:
         raise NotApplicableError("its positions also see later ones")
-    vocabulary = stack.text_vocabulary
+    vocabulary, count = stack.text_vocabulary, _n_read(stack, key)
     n, start = stack.length + vocabulary.n_reserved, len(vocabulary.before)
-    framed = (
-        stack.pieces(length=n) if of_text else vocabulary.random(stack.n_sequences, n, stack.seed)
-    )
+    if key == "sinks_text":
+        framed = stack.pieces(count, n)
+    else:
+        framed = vocabulary.random(count, n, stack.seed)
     by_layer: defaultdict[int, list[Floats]] = defaultdict(list)
 
     def note(layer: int, weights: Any) -> None:
         to_first = weights[..., 0].double().mean(dim=-1)  # (batch, n_heads)
         by_layer[layer].append((to_first > LARGE).double().mean(dim=1).cpu().numpy())
 
-    for _ in stack.run(framed[:, start : start + stack.length], note):
+    inputs = framed[:, start : start + stack.length]
+    if key == ONE_TOKEN:
+        inputs = np.repeat(inputs[:, :1], stack.length, axis=1)
+    for _ in stack.run(inputs, note):
         pass
     return np.asarray(np.mean([np.concatenate(each) for each in by_layer.values()], axis=0))
 
@@ -134,7 +152,11 @@ def _of_words(stack: RunningStack) -> Result:
     read = inputs[: batch.stop]
     offsets, by_offset, first = found = _profiles(sums / len(read), stack)
     shares, within = _shares(*found)
-    metrics = _metrics(shares, within, chance(stack.length, stack.is_causal))
+    fall = falls(offsets, by_offset, stack.length // 2)
+    metrics = (
+        *_metrics(shares, within, chance(stack.length, stack.is_causal)),
+        *_of_falls(fall),
+    )
     return Result(
         metrics,
         {
@@ -143,9 +165,28 @@ def _of_words(stack: RunningStack) -> Result:
             "by_offset": by_offset,
             "first": first,
             "to_one_place": np.max([*shares.values()], axis=0),
+            "exponents": fall.exponents,
+            "exponents_r2": fall.r2,
         },
         read={metric.key: len(read) for metric in metrics},
     )
+
+
+def _of_falls(found: Falls) -> Iterator[Metric]:
+    """How many heads have a power law of distance, and the median of these."""
+    are = ~np.isnan(found.exponents)
+    yield Metric(
+        "power",
+        "Heads whose attention falls as a power of the distance",
+        100.0 * float(are.mean()),
+        "%",
+    )
+    for key, title, values in (
+        ("exponent", "Exponent of the fall, median of these heads", found.exponents),
+        ("exponent_r2", "R² of the fall, median of these heads", found.r2),
+    ):
+        value = float(np.median(values[are])) if are.any() else None
+        yield Metric(key, title, value, "", "no head's attention falls so")
 
 
 def _profiles(means: Floats, stack: RunningStack) -> tuple[Array, Floats, Floats]:
@@ -275,7 +316,21 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
             )
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
-    return tuple(found)
+    return (*found, *_that_fall(first, second))
+
+
+def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
+    """A finding on power laws of distance, where both runs show more than random weights do."""
+    if not first.find("power"):
+        return
+    shares = [result.value("power") or 0.0 for result in (first, second)]
+    random = float(first.arrays["power_random"])
+    n_heads = first.arrays["first"].size
+    count = round(min(shares) * n_heads / 100.0)
+    if count and min(shares) > random:
+        medians = {key: first.value(key) for key in ("exponent", "exponent_r2")}
+        text = WORDING("fall", count=count, n_heads=n_heads, random=random, **medians)
+        yield Finding(text, ("power", *medians), 0.3)
 
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
@@ -284,10 +339,11 @@ def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     both = [result.find("sinks") for result in (first, second)]
     if any(found is None or (found.value or 0.0) <= least for found in both):
         return
-    text, error = first.value("sinks_text"), first.error_of("sinks_text")
     share = first.value("sinks") or 0.0
     values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
-    values |= {"text": text, "text_error": None if error is None else error.value}
+    for name, key in (("text", "sinks_text"), ("repeated", ONE_TOKEN)):
+        error = first.error_of(key)
+        values |= {name: first.value(key), f"{name}_error": error and error.value}
     rests_on = [key for key in SINKS if first.value(key) is not None]
     yield Finding(
         WORDING("sinks", **values),

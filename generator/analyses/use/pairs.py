@@ -1,7 +1,10 @@
-"""Which pairs of a rotation a model puts its content in, and what it loses without some."""
+"""Which pairs of a rotation a model puts its content in, which have massive values, and what it
+loses without some.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +22,8 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
-from generator.figures.panels import colour_bar, image, panels
+from generator.figures.panels import colour_bar, image, logarithmic, panels
+from generator.figures.scene import DOTTED, Line, StraightLine, add
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.certainty import jackknife, without_each
@@ -39,21 +43,43 @@ QUARTERS = {"fastest": 0, "second": 1, "third": 2, "slowest": 3}
 MOST_TOKENS = 1024  # of one text, in which a pair is to turn once
 MOST_READ = 8192  # tokens of all texts together
 STANDS_OUT = 6.0  # times the share of a pair among equal ones
+MASSIVE = 5.0  # times the mean norm of a head's components (Jin et al. 2025)
+LEAST, BEYOND = 1.0, 3.0  # Massive values, and standard errors, beyond those of random weights.
+MOSTLY = 0.5  # Share of the way from chance to all of them.
+KINDS = {"queries": 0, "keys": 1, "values": 2}
+RANDOM, RANDOM_SEED, FEW = "massive_random", 0, 1  # The reference, its seed, texts that it reads.
+
+
+@dataclass(frozen=True, eq=False)
+class _Lengths:
+    """How long queries, keys and values are, by text.
+
+    norms: (n_texts, n_layers, 2, n_heads, n_pairs), sums over tokens of |q|, then |k| of each pair,
+        where heads share keys for each of these
+    squares: of each of ``KINDS``, (n_texts, n_layers, n_heads or n_key_heads, d_head), sums over
+        tokens of the square of each component
+    """
+
+    norms: Floats
+    squares: tuple[Floats, Floats, Floats]
 
 
 def compute(stack: RunningStack) -> Result:
     """Mean |q||k| of each pair in each head on text, as shares; loss with a quarter of the pairs
-    still, on texts in which the slowest of that quarter turns once.
+    still, on texts in which the slowest of that quarter turns once; and massive values (Jin et al.
+    2025, arXiv 2502.01563, section 2) of queries and keys, after the rotation, and of values.
 
     arrays: ids (n_sequences, length), int, the tokens that were read; wavelengths (n_pairs,), in
-        positions; shares (n_layers, n_heads, n_pairs)
+        positions; shares (n_layers, n_heads, n_pairs); massive (3, n_layers, n_pairs), int, massive
+        values of queries, keys and values by the pair of their component; context (), positions;
+        massive_random (), all of these with random weights, on one text
     errors: NotApplicableError
     """
     paired, turns = pairs(stack), wavelengths(stack)
     texts = stack.pieces(SEQUENCES, min(LENGTH, stack.longest))
-    by_text = _norms(stack, texts, paired)
-    shares = _shares(by_text)
-    without = np.stack([_shares(rest) for rest in without_each(by_text)])
+    found = _lengths(stack, texts, paired)
+    shares = _shares(found.norms)
+    without = np.stack([_shares(rest) for rest in without_each(found.norms)])
     quarters = np.array_split(np.arange(len(paired)), 4)
     metrics = [
         *_share("share_fastest_quarter", _of_pairs(quarters[0], shares, without)),
@@ -64,19 +90,25 @@ def compute(stack: RunningStack) -> Result:
             "Pair with that share (0: the fastest)",
             float(shares.max(axis=(0, 1)).argmax()),
         ),
+        *_of_massive(found, paired[turns > stack.longest]),
     ]
+    arrays = {"ids": texts, "wavelengths": turns, "shares": shares}
+    arrays |= {"massive": _by_pair(found, paired), "context": np.array(stack.longest)}
+    if stack.again is None:
+        random = _lengths(stack.untrained(RANDOM_SEED), texts[:FEW], paired)
+        arrays[RANDOM] = np.array(sum(_counts(random).values()))
     read = {metric.key: len(texts) for metric in metrics}
     for name, number in QUARTERS.items():
         key, title = f"without_{name}_quarter", f"Loss rise, {name} quarter not turning"
         if stack.wants(key):
             try:
-                found = _without(stack, paired[quarters[number]], turns[quarters[number]])
+                rise = _without(stack, paired[quarters[number]], turns[quarters[number]])
             except NotApplicableError as error:
                 metrics.append(Metric(key, title, None, "nats", str(error)))
             else:
-                metrics.append(Metric(key, title, found.mean, "nats"))
-                read[key] = found.n_sequences
-    return Result(tuple(metrics), {"ids": texts, "wavelengths": turns, "shares": shares}, read=read)
+                metrics.append(Metric(key, title, rise.mean, "nats"))
+                read[key] = rise.n_sequences
+    return Result(tuple(metrics), arrays, read=read)
 
 
 def _share(key: str, found: tuple[float, Floats]) -> Iterator[Metric]:
@@ -98,16 +130,17 @@ def _of_cell(place: int, shares: Floats, without: Floats) -> tuple[float, Floats
     return float(shares.flat[place]), without.reshape(len(without), -1)[:, place]
 
 
-def _norms(stack: RunningStack, texts: Array, paired: Array) -> Floats:
-    """Sums over tokens of |q|, then |k| of each pair, where heads share keys for each of these:
-    (n_texts, n_layers, 2, n_heads, n_pairs).
-    """
+def _lengths(stack: RunningStack, texts: Array, paired: Array) -> _Lengths:
+    """Of queries, keys and values while ``stack`` reads ``texts``, in one pass."""
     sums: defaultdict[int, list[Floats]] = defaultdict(list)
+    squares: defaultdict[tuple[int, int], list[Floats]] = defaultdict(list)
 
-    def note(layer: int, query: Any, key: Any) -> None:
+    def note(layer: int, *heads: Any) -> None:
+        for kind, values in enumerate(heads):
+            squares[kind, layer].append(values.double().square().sum(dim=(0, 2)).cpu().numpy())
         norms = [
             values.double()[..., paired.reshape(-1)].unflatten(-1, (-1, 2)).norm(dim=-1)
-            for values in (query, key)
+            for values in heads[:2]
         ]
         of_query, of_key = (each.sum(dim=(0, 2)).cpu().numpy() for each in norms)
         of_key = np.repeat(of_key, len(of_query) // len(of_key), axis=0)
@@ -116,11 +149,72 @@ def _norms(stack: RunningStack, texts: Array, paired: Array) -> Floats:
     with heads_watched(stack, note):
         for _ in stack.run(texts, batch=1):
             pass
-    return np.stack([sums[layer] for layer in sorted(sums)], axis=1)
+    queries, keys, values = (
+        np.stack([squares[kind, layer] for layer in sorted(sums)], axis=1)
+        for kind in KINDS.values()
+    )
+    norms = np.stack([sums[layer] for layer in sorted(sums)], axis=1)
+    return _Lengths(norms, (queries, keys, values))
+
+
+def _are_massive(by_text: Floats) -> Array:
+    """Whether the norm of a component over all tokens is more than ``MASSIVE`` times the mean of
+    those of its head: (n_layers, n_heads, d_head), bool.
+
+    by_text: (n_texts, n_layers, n_heads, d_head), sums of squares
+    """
+    norms = np.sqrt(by_text.sum(axis=0))
+    return np.asarray(norms > MASSIVE * norms.mean(axis=-1, keepdims=True))
+
+
+def _counts(found: _Lengths) -> dict[str, int]:
+    """Massive values of each of ``KINDS``."""
+    return {kind: int(_are_massive(found.squares[at]).sum()) for kind, at in KINDS.items()}
+
+
+def _by_pair(found: _Lengths, paired: Array) -> Array:
+    """Massive values of each of ``KINDS`` by layer and pair: (3, n_layers, n_pairs), int."""
+    counts = np.zeros((len(KINDS), found.norms.shape[1], len(paired)), np.int64)
+    for kind, by_text in enumerate(found.squares):
+        if paired.max() < by_text.shape[-1]:  # Value heads may be narrower.
+            counts[kind] = _are_massive(by_text)[..., paired].sum(axis=(1, 3))
+    return counts
+
+
+def _share_in(components: Array, *squares: Floats) -> float:
+    """Share of massive values of queries and keys that are in ``components`` in %; 0 without
+    any.
+    """
+    are = [_are_massive(by_text) for by_text in squares]
+    count = sum(int(each.sum()) for each in are)
+    return 100.0 * sum(int(each[..., components].sum()) for each in are) / max(count, 1)
+
+
+def _of_massive(found: _Lengths, slow: Array) -> Iterator[Metric]:
+    """How many massive values there are, and how many of queries and keys are in ``slow`` pairs."""
+    for kind, at in KINDS.items():
+        by_text = found.squares[at]
+        without = [float(_are_massive(rest).sum()) for rest in without_each(by_text)]
+        key, title = f"massive_{kind}", f"Massive values in {kind}"
+        yield Metric(key, title, _are_massive(by_text).sum())
+        yield Metric(error_key(key), f"Standard error: {title}", jackknife(np.array(without)))
+    yield Metric("slow_pairs", "Pairs without a full turn within the context", len(slow))
+    queries, keys, _ = found.squares
+    title = "Massive values of queries and keys in pairs without a full turn"
+    share, error = None, None
+    if any(_are_massive(by_text).any() for by_text in (queries, keys)):
+        pairs_of_texts = zip(without_each(queries), without_each(keys), strict=True)
+        shares = [_share_in(slow.reshape(-1), *rest) for rest in pairs_of_texts]
+        share = _share_in(slow.reshape(-1), queries, keys)
+        error = float(jackknife(np.array(shares)))
+    yield Metric("massive_slow", title, share, "%", "there are none")
+    yield Metric(
+        error_key("massive_slow"), f"Standard error: {title}", error, "%", "there are none"
+    )
 
 
 def _shares(by_text: Floats) -> Floats:
-    """(n_layers, n_heads, n_pairs), each head's sum 1, of what ``_norms`` gives."""
+    """(n_layers, n_heads, n_pairs), each head's sum 1, of the norms in ``_Lengths``."""
     products = by_text.sum(axis=0).prod(axis=1)
     return np.asarray(products / products.sum(axis=2, keepdims=True))
 
@@ -148,7 +242,33 @@ def _without(stack: RunningStack, quarter: Array, turns: Floats) -> Rise:
 
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
-    """Which pairs are used, where both runs say so."""
+    """Which pairs are used, and which have massive values, where both runs say so."""
+    return (*_massive_ones(first, second), *_that_stands_out(first, second))
+
+
+def _massive_ones(first: Result, second: Result) -> Iterator[Finding]:
+    """A finding where both runs have more massive values than random weights."""
+    keys = tuple(f"massive_{kind}" for kind in KINDS)
+    of_slow = ("massive_slow", error_key("massive_slow"), "slow_pairs")
+    random, n_slow = float(first.arrays[RANDOM]), int(first.value("slow_pairs") or 0)
+    n_pairs = first.arrays["wavelengths"].size
+    chance = 100.0 * n_slow / n_pairs
+    for result in (first, second):
+        turned = sum(result.value(key) or 0.0 for key in keys[:2])
+        error = sum(result.value(error_key(key)) or 0.0 for key in keys[:2])
+        if turned - BEYOND * error <= random + LEAST:
+            return
+    shares = [result.value("massive_slow") or 0.0 for result in (first, second)]
+    is_slow = n_slow > 0 and min(shares) > chance + MOSTLY * (100.0 - chance)
+    values = {kind: first.value(f"massive_{kind}") for kind in KINDS}
+    errors = {f"{kind}_error": first.value(error_key(f"massive_{kind}")) for kind in KINDS}
+    slow = {"slow": shares[0] if is_slow else None, "n_slow": n_slow, "n_pairs": n_pairs}
+    text = WORDING("massive_ones", **values, **errors, **slow, random=random)
+    rests_on = (*keys, *map(error_key, keys), *(of_slow if is_slow else ()))
+    yield Finding(text, rests_on, 0.55)
+
+
+def _that_stands_out(first: Result, second: Result) -> tuple[Finding, ...]:
     shares = [result.value("highest_share") or 0.0 for result in (first, second)]
     n_pairs = first.arrays["wavelengths"].size
     if min(shares) < 100.0 * STANDS_OUT / n_pairs:
@@ -188,11 +308,37 @@ def alt(results: Results) -> str:
     )
 
 
+def draw_massive(results: Results) -> "Figure":
+    """Massive values of all layers and heads by the wavelength of their pair."""
+    ((label, result),) = results.items()
+    counts = result.arrays["massive"].sum(axis=1)  # (3, n_pairs)
+    figure, every = panels(len(KINDS), columns=1, height=1.6)
+    for axes, kind in zip(every, KINDS, strict=True):
+        add(axes, StraightLine("x", float(result.arrays["context"]), dash=DOTTED))
+        style: dict[str, Any] = {"colour": label.colour, "marker": "o", "size": 3.0}
+        add(axes, Line(result.arrays["wavelengths"], counts[KINDS[kind]], **style))
+        logarithmic(axes, "x")
+        axes.set(title=kind, ylabel="components", ylim=(0.0, 1.08 * max(int(counts.max()), 1)))
+        axes.grid(axis="y")
+    every[-1].set(xlabel="wavelength of the pair (positions)")
+    return figure
+
+
+def alt_massive(results: Results) -> str:
+    """Alternative text: how many there are, and how many in slow pairs."""
+    (result,) = results.values()
+    keys = (*(f"massive_{kind}" for kind in KINDS), "massive_slow")
+    return WORDING("massive_alt", **{key: result.value(key) for key in keys})
+
+
 ANALYSIS = Analysis(
     key="pairs",
     after="induction",
     subject="model",
-    units=dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
+    units={
+        **dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
+        **dict.fromkeys((f"massive_{kind}" for kind in KINDS), ""),
+    },
     compute=compute,
     confirmed=confirmed,
     figures=(
@@ -201,6 +347,15 @@ ANALYSIS = Analysis(
             WORDING.figure("pairs", alt=alt),
             draw=draw,
             python='plt.imshow(100 * arrays["pairs.shares"].mean(axis=1), aspect="auto")',
+        ),
+        FigureSpec(
+            "massive",
+            WORDING.figure("massive", alt=alt_massive),
+            draw=draw_massive,
+            python=(
+                'for counts in arrays["pairs.massive"].sum(axis=1):\n'
+                '    plt.semilogx(arrays["pairs.wavelengths"], counts, "o-")'
+            ),
         ),
     ),
 )

@@ -1,8 +1,8 @@
 """Where in a model the position can be read off its hidden states."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +14,16 @@ from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import hidden, legend_below, names_at_ends, with_line_styles
 from generator.figures.panels import panels
-from generator.figures.scene import DOTTED, Band, Line, add
+from generator.figures.scene import DOTTED, Band, Dash, Line, add
 from generator.figures.style import QUIET, REFERENCE
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.hidden_states import Probe, Sums, probe, share_of_position
+from generator.numerics.hidden_states import (
+    Probe,
+    Sums,
+    probe,
+    rank_of_positions,
+    share_of_position,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,11 +35,28 @@ ROWS_PER_FEATURE = 10
 MOST_SEQUENCES = 128  # of a fit
 # Shares of variance: that the input holds the position, that it holds nothing, and a change.
 HELD, NOTHING, CHANGED = 0.8, 0.05, 0.1
+DASHED: Dash = (0, (5, 2))
 KNOWN = 0.03  # Standard error of R² that ends the reading.
 FEWEST_OF_MODELS = 2  # of which a sentence says what models do
 APART = 0.1  # Distance of two names in a panel of this height, as a share of it.
 DEPTHS = 41  # at which lines of parts with different numbers of layers are compared
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Of the input of the first layer and of the output of each, (n_layers + 1,) each.
+
+    shares: of the states' variance between positions; ranks, ranks_without: stable rank of the
+        positions' means, with and without massive components, NaN without a shape; n_massive: how
+        many of these
+    """
+
+    probes: list[Probe]
+    shares: Floats
+    ranks: Floats
+    ranks_without: Floats
+    n_massive: Array
 
 
 def compute(stack: RunningStack) -> Result:
@@ -42,8 +65,9 @@ def compute(stack: RunningStack) -> Result:
     probes of the first read other sequences.
 
     arrays: ids (n_sequences, length), int, the tokens that were read; r2, r2_errors, error, share
-        (n_layers + 1,) each: of the input of the first layer, then of the output of each; r2_random
-        (n_layers + 1,); text (), bool, whether a text was read, and no random words
+        (n_layers + 1,) each: of the input of the first layer, then of the output of each;
+        r2_random, share_random, rank, rank_without, n_massive (n_layers + 1,); text (), bool,
+        whether a text was read, and no random words
     derived: means, weights (n_layers + 1, d_model), of the probes; others (n_sequences, length),
         int, for the second time
     errors: NotApplicableError
@@ -61,20 +85,17 @@ def compute(stack: RunningStack) -> Result:
     n_fit = _n_fit(stack, len(positions))
     inputs, remarks = _inputs(stack, n_fit + stack.n_sequences + FEWEST)
     parts = inputs[:n_fit], inputs[n_fit:-FEWEST]
-    probes, shares = _fitted(stack, parts[0], positions)
-    missed = _tried(stack, probes, parts[1], positions)
+    fit = _fitted(stack, parts[0], positions)
+    missed = _tried(stack, fit.probes, parts[1], positions)
     r2, n_tried = 1.0 - missed.mean(axis=1), missed.shape[1]
     untrained = stack.untrained(RANDOM_SEED)
-    of_random = _fitted(untrained, parts[0], positions)[0]
-    random = 1.0 - _tried(untrained, of_random, parts[1], positions).mean(axis=1)
+    of_random = _fitted(untrained, parts[0], positions)
+    random = 1.0 - _tried(untrained, of_random.probes, parts[1], positions).mean(axis=1)
     metrics = (
         *_metrics(missed, positions),
         Metric(RANDOM, "Highest R², random weights", float(random.max())),
         Metric("r2_random_last", "R² after the last layer, random weights", float(random[-1])),
-        Metric("share_input", "Variance of the states by position, input", 100.0 * shares[0], "%"),
-        Metric(
-            "share_last", "Variance of the states by position, last layer", 100.0 * shares[-1], "%"
-        ),
+        *_of_shape(fit),
     )
     return Result(
         metrics,
@@ -83,15 +104,19 @@ def compute(stack: RunningStack) -> Result:
             "r2": r2,
             "r2_errors": _standard_errors(missed),
             "error": _errors(r2, positions),
-            "share": np.array(shares),
+            "share": fit.shares,
             RANDOM: random,
+            "share_random": of_random.shares,
+            "rank": fit.ranks,
+            "rank_without": fit.ranks_without,
+            "n_massive": fit.n_massive,
             "text": np.array(not remarks),
         },
         remarks,
         read={metric.key: n_fit + n_tried for metric in metrics},
         derived={
-            "means": np.stack([probe.mean for probe in probes]),
-            "weights": np.stack([probe.weights for probe in probes]),
+            "means": np.stack([probe.mean for probe in fit.probes]),
+            "weights": np.stack([probe.weights for probe in fit.probes]),
             "others": inputs[-FEWEST:],
         },
     )
@@ -117,17 +142,37 @@ def _inputs(stack: RunningStack, n: int) -> tuple[Array, tuple[Finding, ...]]:
         return stack.inputs(n), (Finding(WORDING("random_words", why=str(error))),)
 
 
-def _fitted(
-    stack: RunningStack, inputs: Array, positions: Array
-) -> tuple[list[Probe], list[float]]:
-    """The probe of each layer, and the share of variance."""
+def _fitted(stack: RunningStack, inputs: Array, positions: Array) -> _Fit:
+    """The probe of each layer, and the share and the shape of the positions in its states."""
     sums: list[Sums] = []
     for read in stack.run(inputs):
         states = read.states
         sums = sums or [Sums(positions.astype(float), state.shape[2]) for state in states]
         for of_layer, state in zip(sums, states, strict=True):
             of_layer.add(state[:, positions])
-    return [probe(of_layer) for of_layer in sums], [share_of_position(each) for each in sums]
+    return _Fit(
+        [probe(of_layer) for of_layer in sums],
+        np.array([share_of_position(each) for each in sums]),
+        np.array([rank_of_positions(each) for each in sums], float),
+        np.array([rank_of_positions(each, ~each.massive) for each in sums], float),
+        np.array([int(each.massive.sum()) for each in sums]),
+    )
+
+
+def _of_shape(fit: _Fit) -> Iterator[Metric]:
+    """Share and stable rank of the positions at the ends, and how they are elsewhere."""
+    title, why = "Variance of the states by position", "under 1% of the variance is by position"
+    yield Metric("share_input", f"{title}, input", 100.0 * fit.shares[0], "%")
+    yield Metric("share_last", f"{title}, last layer", 100.0 * fit.shares[-1], "%")
+    yield Metric("share_highest", f"{title}, highest", 100.0 * fit.shares.max(), "%")
+    for key, values, layer, where in (
+        ("rank_input", fit.ranks, 0, "input"),
+        ("rank_last", fit.ranks, -1, "last layer"),
+        ("rank_last_without", fit.ranks_without, -1, "last layer, without massive dimensions"),
+    ):
+        value = None if np.isnan(values[layer]) else float(values[layer])
+        yield Metric(key, f"Stable rank of the positions' means, {where}", value, "", why)
+    yield Metric("massive_most", "Most massive dimensions of a layer's states", fit.n_massive.max())
 
 
 def _tried(stack: RunningStack, probes: Sequence[Probe], inputs: Array, positions: Array) -> Floats:
@@ -315,6 +360,28 @@ def draw(results: Results) -> "Figure":
     return _finished(figure, axes, "number of layers")
 
 
+def draw_shape(results: Results) -> "Figure":
+    """Share of the variance by position, and stable rank of the positions' means, by layer."""
+    figure, (share, rank) = panels(2, height=3.2)
+    for label, result, dash in with_line_styles(results):
+        arrays, layers = result.arrays, np.arange(result.arrays["share"].size)
+        style: dict[str, Any] = {"colour": label.colour, "dash": dash}
+        add(share, Line(layers, arrays["share"], marker="o", size=3.0, name=label.title, **style))
+        random = {"colour": REFERENCE, "dash": DOTTED}
+        add(share, Line(layers, arrays["share_random"], name="random weights", **random))
+        add(rank, Line(layers, arrays["rank"], marker="o", size=3.0, **style))
+        if arrays["n_massive"].any():
+            name = "without massive dimensions"
+            add(rank, Line(layers, arrays["rank_without"], **{**style, "dash": DASHED}, name=name))
+    share.set(xlabel="number of layers", ylim=(-0.05, 1.05), title="share of the variance")
+    rank.set(xlabel="number of layers", title="stable rank")
+    rank.set_ylim(bottom=0.0)
+    for axes in (share, rank):
+        axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
 def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
     axes.set(xlabel=xlabel, ylabel="held-out R² of the position")
     axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
@@ -349,6 +416,15 @@ ANALYSIS = Analysis(
             python=(
                 'plt.plot(arrays["probe.r2"], "o-")\n'
                 'plt.plot(arrays["probe.r2_random"], ":")  # the same with random weights'
+            ),
+        ),
+        FigureSpec(
+            "shape",
+            WORDING.figure("shape"),
+            draw=draw_shape,
+            python=(
+                'plt.plot(arrays["probe.share"], "o-")\n'
+                'plt.twinx().plot(arrays["probe.rank"], "s-")  # on a scale of its own'
             ),
         ),
     ),

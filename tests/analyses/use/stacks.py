@@ -8,9 +8,16 @@ import torch
 from generator.checkpoints.model.running.stack import RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.contracts import StackKind
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Array, Floats
 
 N_WORDS = 40
+
+
+class RandomText(Vocabulary):
+    """One for which every text is random words."""
+
+    def pieces(self, text: str, n: int, length: int, seed: int) -> Array:  # noqa: ARG002
+        return self.random(n, length, seed)
 
 
 def stack_of(model: Any, kind: StackKind = "decoder", **changed: Any) -> RunningStack:

@@ -17,10 +17,17 @@ from generator.checkpoints.model.running.rotated import heads_watched, pairs
 from generator.checkpoints.model.running.stack import Read, RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
-from generator.numerics.attention_profiles import at, chance, grid_profile, profile
-from generator.numerics.hidden_states import Sums, share_of_position
+from generator.numerics.attention_profiles import at, chance, falls, grid_profile, profile
+from generator.numerics.hidden_states import Sums, rank_of_positions, share_of_position
 from generator.numerics.hidden_states import probe as fitted
-from tests.analyses.use.stacks import attention, model, softmax, stack_of
+from tests.analyses.use.stacks import (
+    N_WORDS,
+    RandomText,
+    attention,
+    model,
+    softmax,
+    stack_of,
+)
 
 GPT2: dict[str, Any] = {"n_layer": 3, "n_head": 4, "n_embd": 64, "n_positions": 64}
 LLAMA: dict[str, Any] = {
@@ -29,6 +36,7 @@ LLAMA: dict[str, Any] = {
 }  # fmt: skip
 T5: dict[str, Any] = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_kv": 16, "d_ff": 64}
 BLOOM: dict[str, Any] = {"hidden_size": 64, "n_layer": 2, "n_head": 8}
+SLOW = {"rope_type": "default", "rope_theta": 1e9}  # Its slowest pairs hardly turn.
 ONE_WORD = np.full((1, 64), 7)
 
 
@@ -78,9 +86,11 @@ def test_a_bias_alone_is_its_softmax() -> None:
     logits = np.where(offsets <= 0, slopes[:, None, None] * offsets, -np.inf)
     for layer in attention(stack, stack.inputs(2)):
         assert_allclose(layer, np.broadcast_to(softmax(logits), layer.shape), atol=1e-6)
-    by_offset = heads.compute(stack).arrays["by_offset"]
+    result = heads.compute(stack)
     row = profile(softmax(logits), is_causal=True)
-    assert_allclose(by_offset, np.stack([row.by_offset] * 2), atol=1e-6)
+    assert_allclose(result.arrays["by_offset"], np.stack([row.by_offset] * 2), atol=1e-6)
+    assert np.isnan(result.arrays["exponents"]).all()
+    assert (result.value("power"), result.value("exponent")) == (0.0, None)
 
 
 def t5(scale: float = 2.0) -> Any:
@@ -200,8 +210,41 @@ def test_sinks_are_heads_that_give_the_first_position_over_a_third_of_all_querie
         (stack_of(without_queries(), length=8), 100.0, 0.0),
     ):
         result = heads.compute(stack)
-        assert (result.value("sinks"), result.value("sinks_error")) == (sinks, 0.0)
+        for key in ("sinks", "sinks_repeated"):
+            assert (result.value(key), result.value(f"{key}_error")) == (sinks, 0.0)
         assert result.value("first") == first
+
+
+def first_is_a_sink(model_type: str, settings: dict[str, Any]) -> Any:
+    """One whose heads all look for the state of token 7, which nothing else resembles."""
+    found = model(model_type, **settings)
+    with torch.no_grad():
+        words = found.get_input_embeddings().weight
+        words.zero_()
+        words[:, 1] = 1.0
+        words[7, :2] = torch.tensor([1.0, 0.0])
+        for layer in found.layers:
+            for name, column in (("q_proj", slice(0, 2)), ("k_proj", 0)):
+                weight = getattr(layer.self_attn, name).weight.view(-1, 16, 64)
+                weight.zero_()
+                weight[:, 7, column] = 30.0  # In the slowest pair, which hardly turns.
+            layer.self_attn.v_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+    return found
+
+
+def test_a_sink_of_a_rotary_model_needs_a_first_state_unlike_the_others() -> None:
+    """Of one token repeated, all states are equal, so attention follows the offset alone (Gu et
+    al. 2025, appendix on repeated tokens: no sinks with rotary).
+    """
+    stack = stack_of(first_is_a_sink("llama", LLAMA))
+    words, one_word = (
+        attention(stack, inputs)[0][0, :, :, 0].mean(axis=1)
+        for inputs in (np.array([[7, *range(8, 39), *range(8, 39), 8]]), ONE_WORD)
+    )
+    assert (words > 0.99).all()
+    assert (one_word < heads.LARGE).all()
+    assert heads.compute(stack).value("sinks_repeated") == 0.0
 
 
 def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
@@ -216,14 +259,14 @@ def test_no_mark_takes_the_place_of_the_first_word_of_a_sink() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RunningStack, "run", noted)
-        heads._shares_of_sinks(stack, of_text=False)
+        heads._shares_of_sinks(stack, "sinks")
     assert [inputs.shape for inputs in read] == [(16, 64)]
     assert 39 not in read[0]
 
 
 def test_sinks_are_those_of_models_that_read_in_order() -> None:
-    stack = stack_of(t5(), "encoder")
-    assert heads.compute(stack).value("sinks") is None
+    result = heads.compute(stack_of(t5(), "encoder"))
+    assert [result.value(key) for key in heads.SINKS] == [None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -236,6 +279,52 @@ def test_chance_is_of_a_head_telling_nothing(n: int, is_causal: bool, expected: 
     assert chance(n, is_causal) == pytest.approx(float(at(found, 0)[0]))
     assert found.first[0] == pytest.approx(float(at(found, 0)[0]))
     assert chance(n, is_causal) == pytest.approx(expected, abs=1e-3)
+
+
+def _falling(law: Any, n: int = 64, *, is_causal: bool = True) -> Any:
+    """Exponents and R² of one head whose attention follows ``law`` of the distance."""
+    apart = np.abs(np.arange(n)[None, :] - np.arange(n)[:, None]).astype(float)
+    weights = law(np.maximum(apart, 1.0)) * (np.tril(np.ones((n, n))) if is_causal else 1.0)
+    found = profile((weights / weights.sum(axis=1, keepdims=True))[None], is_causal)
+    fall = falls(found.offsets, found.by_offset, n // 2)
+    return fall.exponents[0], fall.r2[0]
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_the_exponent_of_a_power_law_is_found(gamma: float, is_causal: bool) -> None:
+    """Rows are normalised by sums that differ, which adds a little to small exponents."""
+    exponent, r2 = _falling(lambda apart: apart**-gamma, is_causal=is_causal)
+    assert exponent == pytest.approx(gamma, abs=0.06)
+    assert r2 > 0.99
+
+
+@pytest.mark.parametrize("law", [
+    *(lambda apart, slope=2.0**-power: np.exp(-slope * apart) for power in range(1, 9)),  # ALiBi
+    np.ones_like, lambda apart: apart**-0.1, lambda apart: apart**1.0,
+    lambda apart: np.where(apart == 3, 1.0, 0.01), lambda apart: (apart < 9) * 1.0,
+])  # fmt: skip
+def test_other_laws_have_no_exponent(law: Any) -> None:
+    """ALiBi's slopes of eight heads; an even, a slow and a rising law; one place; a window."""
+    assert np.isnan(_falling(law)).all()
+
+
+def test_heads_whose_bias_is_a_power_law_are_counted() -> None:
+    """Of eight heads of T5, whose attention is the softmax of a bias: half with −log δ."""
+    settings: dict[str, Any] = {**T5, "relative_attention_num_buckets": 256}
+    found = model("t5", **settings, is_encoder_decoder=True).get_encoder()
+    with torch.no_grad():
+        bias = found.block[0].layer[0].SelfAttention.relative_attention_bias.weight
+        bias.zero_()
+        for past in (0, 128):  # Buckets of 64 distances each are exact.
+            bias[past : past + 64, :2] = -torch.arange(64.0).clamp(min=1.0).log()[:, None]
+        for block in found.block:
+            block.layer[0].SelfAttention.q.weight.zero_()
+    result = heads.compute(stack_of(found, "encoder"))
+    assert (result.value("power"), result.arrays["power_random"]) == (50.0, 0.0)
+    assert result.value("exponent") == pytest.approx(1.0, abs=0.06)
+    (*_, finding) = heads.confirmed(result, result)
+    assert "4 of 8 heads falls as a power of the distance, with a median exponent" in finding.text
 
 
 def test_pictures_of_uniform_attention_are_even() -> None:
@@ -259,6 +348,63 @@ def test_a_planted_share_of_position_is_found() -> None:
     assert share_of_position(sums(states)) == pytest.approx(0.19696329, abs=1e-7)
     noise = np.random.default_rng(1).normal(size=(200, 64, 96))
     assert abs(share_of_position(sums(noise))) < 1e-3
+
+
+def test_the_share_is_that_of_two_halves_and_the_plain_one_is_too_high() -> None:
+    """⟨pos^A, pos^B⟩ / total of means A and B over halves of 40 texts, which share no noise."""
+    draws = np.random.default_rng(0)
+    states = draws.normal(size=(64, 96)) * 0.5 + draws.normal(size=(40, 64, 96))
+    one, other = (states[first::2].mean(axis=0) - states.mean(axis=(0, 1)) for first in (0, 1))
+    total = ((states - states.mean(axis=(0, 1))) ** 2).sum() / 40
+    ours = share_of_position(sums(states))
+    assert ours == pytest.approx(float((one * other).sum() / total), abs=2e-3)
+    plain = ((states.mean(axis=0) - states.mean(axis=(0, 1))) ** 2).sum() / total
+    assert float(plain) - ours == pytest.approx(0.02, abs=2e-3)
+
+
+def shaped(singular: Any, n_texts: int, noise: float = 1.0) -> Any:
+    """States whose positions' means have these singular values, and noise."""
+    draws = np.random.default_rng(3)
+    left = np.linalg.qr(draws.normal(size=(60, len(singular) + 1)))[0]
+    left -= left.mean(axis=0)
+    left = np.linalg.qr(left)[0][:, : len(singular)]
+    right = np.linalg.qr(draws.normal(size=(96, len(singular))))[0]
+    means = left @ np.diag(singular) @ right.T
+    return means + noise * draws.normal(size=(n_texts, 60, 96))
+
+
+def test_a_planted_rank_is_found_and_noise_has_none() -> None:
+    """Σσ² / max σ² of σ = 40, 40, 40, 20: 3.25. The plain rank of means over 20 texts is higher."""
+    states = shaped([40.0, 40.0, 40.0, 20.0], 20)
+    assert rank_of_positions(sums(states)) == pytest.approx(3.25, rel=0.03)
+    values = np.linalg.svd(states.mean(axis=0) - states.mean(axis=(0, 1)), compute_uv=False)
+    assert (values**2).sum() / values[0] ** 2 > 3.3
+    assert rank_of_positions(sums(shaped([1e-9], 20))) is None
+
+
+def test_massive_dimensions_hide_the_rank_of_the_others() -> None:
+    """One dimension that grows with the position is all of a rank of 1; without it, 3.25."""
+    states = shaped([40.0, 40.0, 40.0, 20.0], 40)
+    states[..., 5] = 1e3 * np.arange(60.0)
+    found = sums(states)
+    assert_array_equal(np.flatnonzero(found.massive), [5])
+    assert rank_of_positions(found) == pytest.approx(1.0, abs=1e-3)
+    assert rank_of_positions(found, ~found.massive) == pytest.approx(3.25, rel=0.03)
+
+
+def test_the_shape_of_a_model_without_positions_is_none() -> None:
+    """Attention of GPT-2 to equal words is even, so all positions have one state."""
+    stack = stack_of(without_positions(), vocabulary=OneWord(np.arange(1, N_WORDS)))
+    result = probe.compute(stack)
+    assert np.isnan(result.arrays["rank"]).all()
+    assert result.value("rank_last") is None
+
+
+class OneWord(Vocabulary):
+    """One whose texts repeat a single word."""
+
+    def pieces(self, text: str, n: int, length: int, seed: int) -> Any:  # noqa: ARG002
+        return np.full((n, length), 7)
 
 
 def sums(states: Any) -> Sums:
@@ -346,13 +492,51 @@ def test_pairs_that_were_made_long_are_found(of: str) -> None:
         rows[:, [3, 11]] *= 100.0
     stack = stack_of(found)
     lengths: list[Any] = []
-    with heads_watched(stack, lambda _layer, query, _key: lengths.append(query)):
+    with heads_watched(stack, lambda _layer, query, *_: lengths.append(query)):
         for _ in stack.run(stack.inputs(1)):
             pass
-    shares = pairs_of_use._shares(pairs_of_use._norms(stack, stack.inputs(2), pairs(stack)))
+    found_lengths = pairs_of_use._lengths(stack, stack.inputs(2), pairs(stack))
+    shares = pairs_of_use._shares(found_lengths.norms)
     assert lengths[0].shape == (1, 4, 64, 16)
     assert_allclose(shares.sum(axis=2), 1.0)
     assert (shares.argmax(axis=2) == 3).all()
+
+
+@pytest.mark.parametrize(("of", "counts"), [("q_proj", (2, 0, 0)), ("k_proj", (0, 1, 0)),
+                                            ("v_proj", (0, 0, 1))])  # fmt: skip
+def test_planted_massive_values_are_found_in_their_pair(of: str, counts: Any) -> None:
+    """Of a head of 16 components, one that is c times as long as each other is c · 16 / (c + 15)
+    times the mean, at most 16: with c = 100, 13.9; a pair of two would be 7.5 (and 8 at most).
+    """
+    found = model("llama", **{**LLAMA, "rope_parameters": SLOW})
+    with torch.no_grad():
+        rows = getattr(found.layers[0].self_attn, of).weight.view(-1, 16, 64)
+        rows[: max(counts), 15] *= 100.0  # The slower of the pair's places, in the last pair.
+    stack = stack_of(found, vocabulary=RandomText(np.arange(1, N_WORDS)))
+    result = pairs_of_use.compute(stack)
+    kinds = pairs_of_use.KINDS
+    assert tuple(result.value(f"massive_{kind}") for kind in kinds) == counts
+    expected = np.zeros((3, 1, 8))
+    expected[:, 0, 7] = counts
+    assert_array_equal(result.arrays["massive"], expected)
+    assert result.arrays["massive_random"] == 0
+    assert result.value("massive_slow") == (100.0 if sum(counts[:2]) else None)
+    (finding, *_) = pairs_of_use.confirmed(result, result) or (None,)
+    assert (finding is not None and "massive" in finding.text) == (counts[0] > 1)
+
+
+def test_a_massive_value_is_so_over_all_tokens_and_as_attention_multiplies_it() -> None:
+    """Without full turns a pair stays what it was; in a fast one, the rotation spreads a component
+    over both of its pair, each c · cos and c · sin: 0.71 of it on average.
+    """
+    found = model("llama", **LLAMA)
+    with torch.no_grad():
+        found.layers[0].self_attn.q_proj.weight.view(-1, 16, 64)[:, 0] *= 100.0
+    stack = stack_of(found)
+    lengths = pairs_of_use._lengths(stack, stack.inputs(2), pairs(stack))
+    queries = lengths.squares[0].sum(axis=0)[0]
+    assert_allclose(queries[:, 0] / queries[:, 8], 1.0, rtol=0.4)
+    assert (pairs_of_use._by_pair(lengths, pairs(stack))[0, 0, 0]) == 8
 
 
 def test_a_table_whose_rows_are_equal_loses_nothing_when_it_is_off() -> None:

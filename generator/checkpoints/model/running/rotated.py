@@ -53,13 +53,14 @@ def _n_pairs(stack: RunningStack, rotation: Any) -> int:
     return int(counts[-1])
 
 
-OnHeads = Callable[[int, Any, Any], None]
+OnHeads = Callable[[int, Any, Any, Any], None]
 
 
 @contextmanager
 def heads_watched(stack: RunningStack, on_heads: OnHeads) -> Iterator[None]:
-    """In the block, ``on_heads`` gets the layer, and queries (batch, n_heads, n, d_head) and keys
-    (batch, n_key_heads, n, d_head), turned, of each layer as it is read.
+    """In the block, ``on_heads`` gets the layer, and queries (batch, n_heads, n, d_head), keys and
+    values (batch, n_key_heads, n, d_head) of each layer as it is read: as attention multiplies
+    them, so the former two are normed, where the model norms them, and turned.
 
     errors: NotApplicableError where the code computes attention elsewhere
     """
@@ -71,10 +72,10 @@ def heads_watched(stack: RunningStack, on_heads: OnHeads) -> Iterator[None]:
         )
     layers = {id(module): layer for layer, module in enumerate(stack.attention.modules)}
 
-    def watched(module: Any, query: Any, key: Any, *args: Any, **kwargs: Any) -> Any:
+    def watched(module: Any, query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
         if id(module) in layers:
-            on_heads(layers[id(module)], query, key)
-        return original(module, query, key, *args, **kwargs)
+            on_heads(layers[id(module)], query, key, value)
+        return original(module, query, key, value, *args, **kwargs)
 
     setattr(code, ATTENTION, watched)
     try:
