@@ -54,6 +54,18 @@ def test_every_encoding_has_a_row_and_every_cell_a_heading() -> None:
     assert all(heading.get_text(strip=True) for heading in headings)
 
 
+def test_no_scheme_is_called_the_most_common_where_each_is_used_once() -> None:
+    rows = [outcome("a", table(1)), outcome("b", ROTATION, "rotary")]
+
+    def lead(*outcomes: Outcome) -> str:
+        return " ".join(html(*outcomes).select(".pa-lead")[0].get_text().split())
+
+    assert lead(*rows) == "The 2 measured models use 2 different schemes."
+    again = outcome("c", ROTATION, "rotary")
+    assert lead(*rows, again).startswith("The most common scheme among the 3 measured models is")
+    assert lead(rows[0]).startswith("The most common scheme among the 1 measured model is")
+
+
 def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() -> None:
     learned = outcome("a", table(1))
     [reading] = learned.readings

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from generator.numerics.arrays import Floats
+from generator.site import render
 from generator.site.compare import similarity_map as map_page
 from generator.site.compare.conclusions import Named, conclusions, neighbours
+from generator.site.materials import OURS
 from generator.site.pictures import leading_picture
 
 
@@ -91,6 +93,12 @@ def test_below_a_map_stand_the_pairs_that_are_most_and_least_alike_with_these_fi
     every = sorted((alike(*pair) for pair in combinations(members, 2)), reverse=True)
     shown = [[pair.value for pair in pairs] for pairs in (found.nearest, found.farthest)]
     assert shown == [every[:5], every[:-6:-1]]
+
+
+def test_below_a_map_no_list_of_pairs_is_empty() -> None:
+    macros = render.environment_of(*OURS.templates).get_template("pages/map_macros.jinja").module
+    shown: str = macros.pair_list([], "Least similar pairs", "Similarity", "", str)  # type: ignore[attr-defined]
+    assert not shown.strip()
 
 
 def test_the_scale_beside_a_curve_is_that_of_its_values() -> None:

@@ -12,6 +12,7 @@ from jinja2 import Environment, nodes
 from mkdocs.utils.yaml import yaml_load
 
 from generator import ROOT
+from generator.contracts.list_settings import ListSettings
 from generator.site import write
 from generator.site.html import mkdocs_build
 from generator.site.materials import OURS, SETTINGS, beside
@@ -65,6 +66,19 @@ def _build(folder: Path) -> Path:
     write.write({**dict.fromkeys(pages, b"# Page"), **counted}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
+
+
+def test_the_line_below_a_list_with_a_title_claims_nothing_of_its_weights(
+    site: Path, tmp_path: Path
+) -> None:
+    write.write(dict.fromkeys(TABS, b"# Page"), tmp_path / "docs")
+    listed = ListSettings(title="Ours")
+    mkdocs_build.build(OURS.settings, tmp_path / "docs", tmp_path / "site", None, (), listed)
+    below = [
+        _texts(_html(one / "index.html"), ".md-copyright") for one in (site, tmp_path / "site")
+    ]
+    assert below[0][0].startswith("Position Atlas, MIT licence. Weights belong to their authors")
+    assert below[1] == ["Made with Position Atlas, which has the MIT licence."]
 
 
 def _html(page: Path) -> BeautifulSoup:

@@ -121,9 +121,14 @@ def _config(settings: Sequence[Path], docs: Path, site: Path, listed: ListSettin
     from mkdocs.config import load_config
 
     *own, whole = settings
-    of_list = {"site_name": listed.title, "site_description": listed.description}
+    ours = read(whole)
+    of_list = {
+        "site_name": listed.title,
+        "site_description": listed.description,
+        "copyright": listed.title and ours.get("extra", {}).get("copyright_of_titled"),
+    }
     options: dict[str, Any] = {name: text for name, text in of_list.items() if text}
-    if (nav := read(whole).get("nav")) is not None:
+    if (nav := ours.get("nav")) is not None:
         options["nav"] = _present(nav, docs)
     options |= merged(whole, own[0]) if own else {}
     options |= {
