@@ -3,6 +3,7 @@ config classes of transformers load in a quarter of the time.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
 # Those of the extra that are imported by name.
 OF_SITE = ("torch", "matplotlib", "scipy", "sklearn", "mkdocs")
 IN_NUMPY = "generator.numerics.torch_in_numpy"
+FIELD = re.compile(r"\b[Ff]ield '(\w+)'")  # As huggingface_hub.dataclasses names a setting.
+SET = re.compile(r"\{([^{}:]*)\}")  # Printed in another order by each process.
 _without_torch = False
 
 
@@ -34,6 +37,26 @@ def need_site(what: str, *libraries: str) -> None:
                 f"{what}: {name} is not installed; expected what"
                 f" pip install '{PROGRAM}[site]' brings"
             )
+
+
+def refusal(error: BaseException, most: int) -> str:
+    """Why code of a library refuses settings, in its words without those of Python: the name of a
+    class, or what an operation of the language says of types.
+
+    most: characters
+    """
+    from generator.text import short  # Help needs none.
+
+    field = FIELD.search(str(error))
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, TypeError | AttributeError):
+        return f"{field[1] if field else 'a value'} has another type than it takes"
+    said = " ".join(" ".join(map(str, error.args)).split())
+    if isinstance(error, LookupError) and " " not in said:  # A key alone.
+        return f"it finds no “{short(said)}”"
+    said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)
+    return short(said, most) or "it gives no reason"
 
 
 def rescale_without_torch() -> None:

@@ -2,6 +2,7 @@
 visible control characters.
 """
 
+import json
 import math
 import re
 import unicodedata
@@ -22,6 +23,7 @@ ENDS, PRINTED = 3, 4  # of a matrix: rows and columns at either end; decimals
 MOST_PRINTED = 400  # characters of a line of it
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
+MOST_OF_VALUE = 60  # characters of a setting
 LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What a sentence says beside its claim: in brackets, and what follows a colon, a semicolon or the
@@ -55,6 +57,11 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     """``name``, shortened in the middle where it has more than ``most`` characters."""
     half = most // 2
     return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
+
+
+def as_json(value: object, most: int = MOST_OF_VALUE) -> str:
+    """A setting as a file has it, shortened in the middle."""
+    return short(json.dumps(value, default=str), most)
 
 
 def times(shape: Sequence[int]) -> str:

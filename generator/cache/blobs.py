@@ -5,6 +5,7 @@ renamed or foreign file is a miss.
 import errno
 import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,7 +18,8 @@ DIGEST = 32  # bytes, with which an entry begins
 
 
 def write(path: Path, chunks: Iterable[Chunk]) -> None:
-    """Write a file, which appears under its name only when it is complete; its folder is made.
+    """Write a file, which appears under its name only when it is complete, with the permissions of
+    one that it replaces; its folder is made.
 
     errors: OSError
     """
@@ -26,6 +28,8 @@ def write(path: Path, chunks: Iterable[Chunk]) -> None:
     try:
         with unfinished.open("wb") as file:
             file.writelines(chunks)
+        with suppress(FileNotFoundError):
+            shutil.copymode(path, unfinished)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from textwrap import indent
 from filelock import FileLock, Timeout
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from generator.cache import blobs
 from generator.checkpoints.list_file import read_rows, read_text
 from generator.errors import RefusedError
 
@@ -95,7 +96,4 @@ def _require_lines(path: Path, node: CommentedSeq | CommentedMap) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Replace the file in one step, and no link to it."""
-    path = path.resolve()
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    blobs.write(path.resolve(), [text.encode()])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from textwrap import indent
 
+from generator.cache import blobs
 from generator.checkpoints import list_edit, list_file, series
 from generator.checkpoints.files.weights import begins_as_its_format, scalar
 from generator.checkpoints.list_row import PATH_LIKE
@@ -125,7 +126,8 @@ def write(terminal: Terminal, given: Sequence[Path]) -> None:
     rows = _found(terminal, given, Path(), FoundEntries())
     if not rows.active and not rows.waiting:
         raise RefusedError(*_nothing(given, rows))
-    LIST.write_text(f"models: listed\ncheckpoints:\n{indent(rows.text, '  ')}", encoding="utf-8")
+    text = f"models: listed\ncheckpoints:\n{indent(rows.text, '  ')}"
+    blobs.write(LIST, [text.encode()])
     _tell(terminal, LIST, rows)
 
 

@@ -16,6 +16,7 @@ from generator.errors import AtlasError, NotReachedError, RefusedError
 
 with deferred():
     from generator import text
+    from generator.cache import blobs
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import client
     from generator.encyclopedia import check_expected, known_models, refreshed
@@ -136,7 +137,7 @@ def refresh(
     """
     changed = _read(_wanted(ids or []))
     for model in () if check else changed:
-        known_models.file_of(model.id).write_text(model.text, encoding="utf-8")
+        blobs.write(known_models.file_of(model.id), [model.text.encode()])
     typer.echo(refreshed.table(changed))
     if check and any(model.position for model in changed):
         raise typer.Exit(FAILED)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from generator.errors import RowError
+from generator.text import as_json
 
 Json = Mapping[str, Any]
 Modality = Literal["text", "image", "audio", "page"]
@@ -71,7 +72,9 @@ def whole(value: object, where: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
-        raise RowError(f"{where} is {value!r:.60}; expected a whole number from 1 to {LARGEST:,}")
+        raise RowError(
+            f"{where} is {as_json(value)}; expected a whole number from 1 to {LARGEST:,}"
+        )
     return value
 
 
@@ -91,7 +94,7 @@ def positive(value: object, where: str) -> float:
         or not 0 < value < LARGEST_REAL
     ):
         raise RowError(
-            f"{where} is {value!r:.60}; expected a positive number below {LARGEST_REAL:g}"
+            f"{where} is {as_json(value)}; expected a positive number below {LARGEST_REAL:g}"
         )
     return float(value)
 

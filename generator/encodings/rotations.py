@@ -2,7 +2,6 @@
 
 import logging
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,8 +11,9 @@ import numpy as np
 
 from generator.encodings.form import Form
 from generator.errors import RowError
-from generator.libraries import light_transformers, rotary_initialisers
+from generator.libraries import light_transformers, refusal, rotary_initialisers
 from generator.numerics.arrays import Floats, frozen, offsets_between
+from generator.text import as_json
 
 # Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for
 # each pair, as GGUF files may store.
@@ -21,7 +21,6 @@ FIXED_NTK, STORED = "ntk", "stored"
 # The kind whose pairs turn as those of a rotation of the whole head do, of which it keeps the
 # fastest.
 OF_WHOLE_HEAD = "proportional"
-SET = re.compile(r"\{([^{}:]*)\}")  # Printed in another order by each process.
 
 
 def plain(value: object) -> object:
@@ -215,13 +214,9 @@ class Rotation(Form):
                 raise ValueError("a frequency is not positive and finite")
         # Validators and arithmetic of transformers raise errors of any kind.
         except Exception as error:
-            # A TypeError names types of Python.
-            told = "" if isinstance(error, TypeError) else " ".join(map(str, error.args))
-            said = " ".join(f": {told}".split()) if told else ""
-            said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)
             raise RowError(
-                f"rotary scaling {dict(self.scaling)!r:.120} cannot be computed{said[:200]};"
-                " expected all settings of a kind that transformers knows"
+                f"rotary scaling {as_json(dict(self.scaling), 120)} cannot be computed:"
+                f" {refusal(error, 200)}; expected all settings of a kind that transformers knows"
             ) from error
         return frozen(frequencies), attention_factor
 

@@ -2,7 +2,6 @@
 spelt there.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +43,7 @@ from generator.reading.plan import Task
 from generator.reading.questions import unread_keys
 from generator.reading.sides import OF_SECTIONS, SECTIONS, Key, Side, Sides, sides_or_shipped
 from generator.reading.taken import is_read, ours_of, taken
-from generator.text import times
+from generator.text import as_json, times
 
 WORDING = Wording("wording/comparison.jinja")
 CLOSE = 1e-4  # Relative, of frequencies and factors.
@@ -89,7 +88,7 @@ def compared(one: Side, other: Side) -> Comparison:
         verdict = "cannot be compared"
     unread = [
         tuple(
-            f"{name}: {json.dumps(value)}"
+            f"{name}: {as_json(value)}"
             for name, value in unread_keys(side.files, side.found)
             if name not in PAIR_ORDER
         )

@@ -1,6 +1,5 @@
 """What stays open about a checkpoint."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +12,10 @@ from generator.contracts import Files
 from generator.contracts.wording import Wording
 from generator.reading.evidence import evidence
 from generator.reading.find import Found, all_schemes
-from generator.text import short
+from generator.text import as_json
 
 WORDING = Wording("wording/questions.jinja")
 SPECULATOR = "speculators_model_type"  # Of a draft model as speculators saves it.
-MOST_SHOWN = 60  # characters of a value
 
 
 def unresolved(files: Files, found: Found) -> tuple[str, ...]:
@@ -25,7 +23,7 @@ def unresolved(files: Files, found: Found) -> tuple[str, ...]:
     questions = understood_in_part(files, found)
     known = {name for stack in files.resolved.stacks for name in renamed(stack.config.family)}
     unread = [
-        (name, short(json.dumps(value), MOST_SHOWN))
+        (name, as_json(value))
         for name, value in unread_keys(files, found)
         if name.split(".")[-1] not in known
     ]

@@ -70,8 +70,8 @@ def write(tree: Tree, folder: Path) -> bool:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder, which replaces ``folder`` at the end of the block, in one step where the
-    system can.
+    """An empty folder, which replaces ``folder`` at the end of the block. Between two renames there
+    is neither; what ends the program there, the next build mends.
 
     If that fails or the block raises, ``folder`` stays as it was.
     """

@@ -1,6 +1,9 @@
-"""config.json with any values: encodings and a map of layers, or a reason why the row fails."""
+"""config.json with any values: encodings and a map of layers, or a reason why the row fails, in
+sentences without the names that Python has for types and errors.
+"""
 
 import json
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +35,10 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 
+OF_PYTHON = re.compile(
+    r"[a-z]Error\b|NoneType|<class|'(int|float|str|bool|list|dict)'|\b(nan|inf)\b"
+)
+
 
 @st.composite
 def configs(draw: st.DrawFn) -> dict[str, Any]:
@@ -47,6 +54,15 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
     return config
 
 
+def sentences(task: Task) -> tuple[str, ...]:
+    """On what is open, and of lint; or why there are none."""
+    try:
+        outcome = inspect(task).outcome
+    except RowError as error:
+        return (str(error),)
+    return (*outcome.unresolved, *(one.text for one in outcome.lint))
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(config=configs())
 def test_any_config_has_encodings_or_a_row_error(
@@ -56,7 +72,7 @@ def test_any_config_has_encodings_or_a_row_error(
         tmp_path_factory.mktemp("config"), {"config.json": json.dumps(config).encode()}
     )
     task = Task(checkpoint(place=str(folder)), offline=True)
+    assert [text for text in sentences(task) if OF_PYTHON.search(text)] == []
     with suppress(RowError):
-        inspect(task)
         for encoding in find(SOURCE.open(task.checkpoint, offline=True)):
             assert encoding.form.kernel(8).ndim == 3

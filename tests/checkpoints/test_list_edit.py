@@ -1,5 +1,6 @@
 """Changes of the list keep all that a person wrote in it."""
 
+import errno
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -94,6 +95,23 @@ def test_what_changes_a_list_at_once_waits_and_nothing_is_lost(path: Path) -> No
     assert {row.id for row in list_file.load(path, all_sources())} >= {*names}
     assert waited
     assert link.is_symlink()
+
+
+def test_a_list_keeps_its_permissions_and_is_whole_if_the_disk_is_full(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.chmod(0o640)
+    list_edit.pin(path, {0: NEW, 1: NEW, 2: NEW})
+    assert path.stat().st_mode & 0o777 == 0o640
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        list_edit.add(path, "owner/name", NEW)
+    assert path.read_text(encoding="utf-8") == PINNED
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 def test_a_list_that_is_not_there_is_not_locked(path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from generator.checkpoints.model.open_questions import open_questions
+from generator.libraries import refusal
 from generator.reading.find import all_schemes, find
 from tests.support import DictFiles
 
@@ -37,6 +38,25 @@ def test_a_scheme_that_is_named_and_not_found_stays_open(word: str, title: str) 
 def test_a_config_that_its_family_refuses_stays_open() -> None:
     config = {**BERT, "model_type": "llama", "num_attention_heads": 3, "head_dim": 16}
     assert "rejects config.json" in questions({**config, "rope_theta": 1e4})
+    of_text = {**config, "head_dim": 4, "num_attention_heads": "three"}
+    assert "config.json (num_attention_heads has another type than it takes)" in questions(of_text)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (KeyError("Missing keys: {'c', 'a', 'b'}"), "Missing keys: 'a', 'b', 'c'"),
+        (KeyError("silu_"), "it finds no “silu_”"),
+        (TypeError("'<' not supported between 'float' and 'str'"),
+         "a value has another type than it takes"),
+        (ValueError(), "it gives no reason"),
+    ],
+)  # fmt: skip
+def test_what_code_refuses_is_shown_without_the_words_of_python(
+    error: Exception, shown: str
+) -> None:
+    assert refusal(error, 40) == shown
+    assert len(refusal(ValueError("x" * 99), 40)) == 40
 
 
 def test_no_encoding_is_not_claimed_beside_another() -> None:

@@ -1,5 +1,6 @@
 """The command ``models refresh``, against a Hub on this machine."""
 
+import errno
 import json
 import shutil
 from collections.abc import Mapping
@@ -174,6 +175,23 @@ def test_a_config_that_says_nothing_replaces_none(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1] == "none of 1 model could be read"
     assert file(folder, QWEN).read_bytes() == before
+
+
+def test_a_file_that_could_not_be_written_whole_stays_as_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    settings = {**record(folder, QWEN)["config"], "rope_theta": 5e6}
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    done = refresh(tmp_path, {QWEN: repository(settings)}, QWEN)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        2, "disk or output: No space left on device",
+    )  # fmt: skip
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_without_a_hub_nothing_is_read(folder: Path, tmp_path: Path) -> None:

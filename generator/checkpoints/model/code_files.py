@@ -18,8 +18,7 @@ from generator.checkpoints.model.resolved import (
 )
 from generator.contracts import Json, ModelConfig, Resolved, TensorInfo
 from generator.errors import RefusedError
-from generator.libraries import import_transformers, need_site
-from generator.text import short
+from generator.libraries import import_transformers, need_site, refusal
 
 MOST_LAYERS = 128
 # Settings that change no tensor but by its size: of tokens, activations, rotations, windows, masks
@@ -178,5 +177,4 @@ def outline(resolved: Resolved) -> Any:
             return _composite(models, settings, class_name(config))
     # Models check their configs in many ways, and raise exceptions of any class.
     except Exception as error:  # noqa: BLE001
-        why = short(" ".join(str(error).split()), MOST_SHOWN)
-        raise NoOutlineError(f"{type(error).__name__}: {why}") from None
+        raise NoOutlineError(refusal(error, MOST_SHOWN)) from None

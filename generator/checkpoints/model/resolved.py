@@ -16,7 +16,7 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
-from generator.libraries import config_classes
+from generator.libraries import config_classes, refusal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -170,8 +170,7 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
                 return _settings(config), "", tuple(mended)
         # Config classes validate in many ways, and raise exceptions of any class.
         except Exception as error:  # noqa: BLE001
-            reason = " ".join(str(error).split())[:MOST_SHOWN]
-            refused = refused or f"{type(error).__name__}: {reason}"
+            refused = refused or refusal(error, MOST_SHOWN)
             path, value = _of_its_type(settings, str(error))
             if not path:
                 break

@@ -1,7 +1,6 @@
 """Keys of position that nothing reads, or another program alone."""
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,8 @@ from generator.checkpoints.model.resolved import defaults, is_known, renamed
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
 from generator.reading.taken import all_readers
-from generator.text import short
+from generator.text import as_json
 
-MOST_SHOWN = 60  # characters of a value
 ALIKE = 0.7  # of 1, by difflib
 KIND = "rope_type"
 
@@ -39,7 +37,7 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             continue  # As without it.
         if examined.is_open and has_class and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
-        values = {"path": path, "value": short(json.dumps(value), MOST_SHOWN)}
+        values = {"path": path, "value": as_json(value)}
         if elsewhere := _elsewhere(files.config, path):
             yield "read_elsewhere", {**values, **elsewhere}
         elif has_class and not around and _is_unrotated(examined, name):

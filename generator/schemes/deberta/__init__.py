@@ -14,6 +14,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
+from generator.text import as_json
 
 WORDING = Wording("schemes/deberta.md.jinja")
 EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.
@@ -104,8 +105,8 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     ]
     if not all(parameters):
         raise RowError(
-            f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and"
-            " bias; expected both"
+            f"{files.where}: norm_rel_ebd is {as_json(norms)}, and no tensor is named"
+            f" {stem}weight and bias; expected both"
         )
     weight, bias = map(files.tensor, parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)

@@ -15,6 +15,7 @@ from generator.schemes.rotary.families import (
     UNROTATED_ENCODERS,
     WINDOW_ONLY,
 )
+from generator.text import as_json
 
 # The second base of Gemma 3 and of ModernBERT, in older configs.
 LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
@@ -188,4 +189,4 @@ def _named(groups: list[RotatedLayers]) -> list[RotatedLayers]:
 
 
 def _base_name(base: object) -> str:
-    return f"base {base:g}" if isinstance(base, int | float) else f"base {base!r:.20}"
+    return f"base {base:g}" if isinstance(base, int | float) else f"base {as_json(base, 20)}"

@@ -9,6 +9,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import BASE, PositionTable, grid_formula, whole_turn_formula
 from generator.errors import RowError
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, MOST_VALUES, Head
+from generator.text import as_json
 
 WORDING = Wording("schemes/sinusoidal.md.jinja")
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
@@ -69,7 +70,7 @@ def _stride(config: ModelConfig, head: Head) -> int:
     index = chosen[-1] if chosen else -1
     if not isinstance(index, int) or not -1 <= index < len(strides):
         raise RowError(
-            f"{config.where}: encode_proj_layers is {chosen!r:.60}; expected numbers below"
+            f"{config.where}: encode_proj_layers is {as_json(chosen)}; expected numbers below"
             f" {len(strides)}"
         )
     return whole(strides[index], f"{config.where}: {head.strides}")

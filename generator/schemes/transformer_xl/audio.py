@@ -12,6 +12,7 @@ from generator.encodings import Form, RelativeTable
 from generator.encodings.sinusoids import sinusoid_at
 from generator.errors import RowError
 from generator.numerics.arrays import Array, frozen
+from generator.text import as_json
 
 WORDING = Wording("schemes/transformer_xl.md.jinja")
 # Audio stacks without a bias: pattern for the name of the map, and prefix of their settings.
@@ -76,7 +77,7 @@ def _number(config: ModelConfig, name: str, default: int) -> int:
     value = config.value(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= FURTHEST:
         raise RowError(
-            f"{config.where}: {name} is {value!r:.60}; expected a whole number from 0 to"
+            f"{config.where}: {name} is {as_json(value)}; expected a whole number from 0 to"
             f" {FURTHEST:,}"
         )
     return value

@@ -15,7 +15,7 @@ from generator.checkpoints.model.resolved import (
 )
 from generator.contracts import Resolved
 from generator.errors import NotApplicableError, RowError
-from generator.libraries import import_transformers
+from generator.libraries import import_transformers, refusal
 from generator.numerics.arrays import Floats
 from generator.text import enumerated, short
 
@@ -185,9 +185,8 @@ def _outline(where: str, model_class: Any, settings: Any, most_parameters: int) 
             outline = model_class(settings)
     # Models check their configs in many ways, and raise exceptions of any class.
     except Exception as error:  # noqa: BLE001
-        why = short(" ".join(str(error).split()), MOST_SHOWN)
         raise RowError(
-            f"{where}: transformers makes no model of this config ({type(error).__name__}: {why})"
+            f"{where}: transformers makes no model of this config ({refusal(error, MOST_SHOWN)})"
         ) from None
     size = sum(tensor.numel() for tensor in (*outline.parameters(), *outline.buffers()))
     if size > most_parameters:
