@@ -26,9 +26,12 @@ LONGEST_NAME = 40  # characters
 MOST_OF_VALUE = 60  # characters of a setting
 LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# What a sentence says beside its claim: in brackets, and what follows a colon, a semicolon or the
-# end of the first sentence.
+# What a sentence says beside its claim: in brackets, after a colon, a semicolon or the end of the
+# first sentence, and in a clause that gives a reason or another number.
 BRACKETS, EVIDENCE = re.compile(r" ?\([^()]*\)"), re.compile(r"[:;.](?: |$)")
+REASON = re.compile(
+    r", (?:against|although|as if|as many|because|by a factor|a factor|slows|so|that of|where) "
+)
 OF_MARKUP = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
@@ -91,10 +94,10 @@ def short_title(title: str, most: int) -> str:
 
 
 def claim(text: str) -> str:
-    """The claim of a finding, without the evidence: what stands before the first colon, semicolon
-    or full stop, without brackets.
+    """The claim of a finding, without its evidence: what stands before the first colon, semicolon
+    or full stop, and before a reason, without brackets.
     """
-    return EVIDENCE.split(BRACKETS.sub("", text), maxsplit=1)[0]
+    return REASON.split(EVIDENCE.split(BRACKETS.sub("", text), maxsplit=1)[0], maxsplit=1)[0]
 
 
 def first_clause(text: str) -> str:

@@ -1,23 +1,14 @@
-/* Rows that open: all at once, and that of what an address names. */
+/* Rows that open: all at once, and again by a link that was followed before. */
 (function () {
   "use strict";
   const rows = [...document.querySelectorAll("details.pa-row")];
 
-  /* Open what the address leads into, and go there. */
-  function reveal() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    let opened = false;
-    for (let outer = target?.closest("details"); outer; outer = outer.parentElement.closest("details")) {
-      opened ||= !outer.open;
-      outer.open = true;
-    }
-    if (opened) target.scrollIntoView();
-  }
-
-  addEventListener("hashchange", reveal);
-  // A link to where the reader is already changes no address.
-  document.addEventListener("click", ({ target }) => target.closest?.("a[href]")?.hash === location.hash && location.hash && setTimeout(reveal));
-  reveal();
+  // The theme opens what a new address leads into; a link to where the reader is already changes none.
+  document.addEventListener("click", ({ target }) => {
+    const hash = target.closest?.("a[href]")?.hash;
+    const row = hash && hash === location.hash && document.getElementById(decodeURIComponent(hash.slice(1)))?.closest("details.pa-row");
+    if (row) row.open = true;
+  });
 
   if (rows.length < 2) return;
   const [outer, button] = [document.createElement("p"), document.createElement("button")];

@@ -94,6 +94,14 @@ class TestCompare:
         assert titles(page)[2:] == ["Difference (B − A)"]
         assert "broken" not in " ".join(page.locator("#pac-a option").all_inner_texts())
 
+    def test_paper_shows_figures_that_no_reader_scrolled_to(self, page: Page, site: Path) -> None:
+        show(page, site, FOUR)
+        places = page.locator("#pac .pac-place:visible, #pac-curves:visible, #pac-metrics")
+        drawn = "all => all.filter(one => one.childElementCount).length"
+        assert places.evaluate_all(drawn) < places.count()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert places.evaluate_all(drawn) == places.count()
+
     def test_an_encoding_alone_in_its_form_meets_another(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
         assert titles(page)[0] == "BLOOM"

@@ -71,9 +71,13 @@ def test_an_address_opens_the_row_that_it_leads_into(
 ) -> None:
     own_page.goto(f"{address}/{PAGE}#encoder-learned-{anchor}")
     target = own_page.locator(f"[id='encoder-learned-{anchor}']")
-    expect(target).to_be_in_viewport()
-    assert n_open(own_page) == 1
+    expect(own_page.locator("details.pa-row[open]")).to_have_count(1)
     assert target.evaluate("one => one.closest('details').open")
+    expect(target).to_be_in_viewport()
+    own_page.wait_for_function(  # Below the header of the page.
+        "id => document.getElementById(id).getBoundingClientRect().top > 48",
+        arg=f"encoder-learned-{anchor}",
+    )
 
 
 def test_a_link_on_the_page_opens_a_row_again(shown: Page) -> None:
@@ -97,11 +101,14 @@ def test_one_button_opens_all_and_closes_them(shown: Page) -> None:
 
 
 def test_paper_shows_what_is_folded_and_the_screen_is_as_before(shown: Page) -> None:
+    count = shown.locator("details.pa-row").count()
     shown.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert n_open(shown) == shown.locator("details.pa-row").count()
-    assert shown.locator("img[loading=lazy]").count() == 0
+    expect(shown.locator("details.pa-row[open]")).to_have_count(count)
+    pictures = shown.locator("details.pa-row figure img")
+    assert pictures.count() >= count
+    expect(pictures.last).to_be_visible()
     shown.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert n_open(shown) == 0
+    expect(shown.locator("details.pa-row[open]")).to_have_count(0)
 
 
 def test_without_scripts_rows_open_and_paper_shows_them(browser: Browser, address: str) -> None:

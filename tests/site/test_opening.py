@@ -24,6 +24,7 @@ from generator.text import claim, first_clause
         ("4 of 512 are unusual (positions 0–3); the farthest is 0.", "4 of 512 are unusual"),
         ("It falls within 2.2 positions (4 left out). It rises.", "It falls within 2.2 positions"),
         ("A base of 10,000.5 in all layers.", "A base of 10,000.5 in all layers"),
+        ("Head 5 avoids it, where its bias is 18.9 logits low.", "Head 5 avoids it"),
         ("No stop", "No stop"),
     ],
 )  # fmt: skip
@@ -75,5 +76,5 @@ def test_a_small_image_has_few_of_its_cells() -> None:
     found = re.search(rb'base64,([^"]+)"', drawing)
     assert found is not None
     image = Image.open(io.BytesIO(base64.b64decode(found[1])))
-    assert image.size == (60, 60)
+    assert image.size == (44, 44)
     assert b"invert(1)" in drawing  # On a dark page.

@@ -25,6 +25,8 @@ BY_ENVIRONMENT = b'site_url: !ENV [SITE_URL, ""]'  # As in mkdocs.yml.
 URL = re.compile(r"https?://[^\s/?#{}\\]+[^\s?#{}\\]*")
 EPOCH = "SOURCE_DATE_EPOCH"
 AFTER_CELL = re.compile(r"</(?:td|th|caption|option|dt|dd)>(?=<)")
+# A link within what opens by a press, which may have none.
+IN_SUMMARY = re.compile(r'(<summary>\s*<h\d[^>]*>[^<]*)<a class="headerlink"[^>]*>[^<]*</a>')
 # Where minified code names the map of its source.
 TO_MAP = re.compile(rb"\n?(?://# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")
 NOT_FOUND = "404.html"  # By the theme.
@@ -195,9 +197,9 @@ def _prune(site: Path, languages: Sequence[str]) -> None:
 
 def _spaced(html: str, **_: Any) -> str:
     """``html`` with a space after each cell and choice: search would join their words without.
-    ``compact`` takes those between cells out again.
+    ``compact`` takes those between cells out again. Without links in headings that open by a press.
     """
-    return AFTER_CELL.sub(r"\g<0> ", html)
+    return AFTER_CELL.sub(r"\g<0> ", IN_SUMMARY.sub(r"\1", html))
 
 
 def merged(whole: Path, own: Path) -> dict[str, Any]:

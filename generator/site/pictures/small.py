@@ -21,7 +21,8 @@ from generator.numerics.arrays import Array, Floats, thinned
 WIDTH, HEIGHT = 144, 81  # of a thumbnail, in pixels
 SIDE = 300  # of what opens a page
 EDGE = 3.0  # around what is drawn
-MOST_POINTS, MOST_CELLS = 160, 60  # of a line, and of a side of an image in a thumbnail
+MOST_POINTS = 160  # of a line
+MOST_CELLS = {WIDTH: 44, SIDE: 104}  # of a side of an image, by the width of the drawing
 NAMED = dict(zip(("ink", "muted", "grid", "paper"), DARK, strict=True))
 RULES = (
     "<style>:root{color-scheme:light dark}image{image-rendering:pixelated}"
@@ -125,7 +126,7 @@ def _trail(mark: Json, panel: Json, size: tuple[int, int]) -> Iterator[str]:
             gaps = np.full_like(drawn, np.nan)
             drawn = np.stack([drawn, drawn + 1e-9, gaps], axis=1).reshape(-1, 2)
         width = 1.2 if mark["joined"] else 3.0
-        yield _stroke(_path(panel, *drawn.T, size=size), colour, width)
+        yield _stroke(_path(panel, drawn[:, 0], drawn[:, 1], size), colour, width)
 
 
 def _stroke(path: str, colour: str, width: float) -> str:
@@ -155,16 +156,19 @@ def _path(panel: Json, x: Floats, y: Floats, size: tuple[int, int]) -> str:
 
 def _shares(axis: Json, values: Floats) -> Floats:
     """Where values are between the ends of an axis, from 0 to 1; NaN for undefined ones."""
-    scale = {"log": np.log, "symlog": lambda one: np.sign(one) * np.log1p(np.abs(one))}.get(
-        axis["scale"], np.asarray
-    )
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high, placed = (
-            np.asarray(scale(np.asarray(one, dtype=np.float64)))
+            _scaled(axis["scale"], np.asarray(one, dtype=np.float64))
             for one in (*axis["limits"], values)
         )
     shares = (placed - low) / ((high - low) or 1.0)
     return np.where(np.isfinite(shares), np.clip(shares, 0.0, 1.0), np.nan)
+
+
+def _scaled(scale: str, values: Floats) -> Floats:
+    if scale == "log":
+        return np.log(values)
+    return np.sign(values) * np.log1p(np.abs(values)) if scale == "symlog" else values
 
 
 def _values(given: Json | Sequence[float | None]) -> Floats:
@@ -180,21 +184,19 @@ def _colour(mark: Json) -> str:
 
 
 def _image(picture: bytes, size: tuple[int, int]) -> str:
-    """The first image of a picture; of a thumbnail every second, third … row and column."""
+    """The first image of a picture; of a large one every second, third … row and column."""
     from PIL import Image
 
     found = svg.raster(picture)
     if found is None:
         return ""
     image = Image.open(io.BytesIO(found))
-    if size[0] < SIDE:
-        kept = [np.unique(_spread(length)) for length in (image.height, image.width)]
-        smaller = Image.fromarray(np.asarray(image)[np.ix_(*kept)])
-        if image.mode == "P":
-            smaller.putpalette(image.getpalette() or [])
-        image = smaller
+    kept = [_spread(length, MOST_CELLS[size[0]]) for length in (image.height, image.width)]
+    smaller = Image.fromarray(np.asarray(image)[np.ix_(*kept)])
+    if image.mode == "P":
+        smaller.putpalette(image.getpalette() or [])
     buffer = io.BytesIO()
-    image.save(buffer, format="PNG", optimize=True)
+    smaller.save(buffer, format="PNG", optimize=True)
     text = base64.b64encode(buffer.getvalue()).decode()
     return (
         f'<image width="{size[0]}" height="{size[1]}" preserveAspectRatio="none"'
@@ -202,5 +204,5 @@ def _image(picture: bytes, size: tuple[int, int]) -> str:
     )
 
 
-def _spread(length: int) -> Array:
-    return np.linspace(0, length - 1, min(length, MOST_CELLS)).astype(int)
+def _spread(length: int, most: int) -> Array:
+    return np.linspace(0, length - 1, min(length, most)).astype(int)
