@@ -5,7 +5,7 @@ from functools import partial
 
 from generator import PACKAGE
 from generator.contracts import Atlas, Guest, Maker, PageKind, discovery
-from generator.encyclopedia import beside, expected, model_rows, pages, table, turning
+from generator.encyclopedia import compared_models, expected, model_rows, pages, table, turning
 from generator.encyclopedia.expected_schema import OF_EXPECTED
 from generator.encyclopedia.known_models import config_of
 from generator.encyclopedia.models_schema import OF_MODELS
@@ -18,7 +18,7 @@ def _files(atlas: Atlas) -> Mapping[str, Maker]:
         "data/models.json": made,
         "data/models.csv": partial(_csv, atlas),
         "data/positions.js": partial(turning.script, atlas),
-        "data/beside.js": partial(beside.script, atlas),
+        "data/beside.js": partial(compared_models.script, atlas),
         **expected.makers(atlas),
     }
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any, get_args
 from urllib.parse import quote
 
@@ -384,6 +385,8 @@ def table(atlas: Atlas) -> Iterator[tuple[str, list[Any]]]:
     yield "kv_bytes_per_token_bf16", cached
     yield "cache_type", [model["cache_type"] and model["cache_type"]["name"] for model in models]
     yield "heads_for_keys", [model["heads_for_keys"] for model in models]
+    states = [model["state"] for model in models]
+    yield "state_numbers", [one and one["layers"] * prod(one["sizes"]) for one in states]
     for name in ("outcome", "transformers", "why"):
         yield f"check_{name}", [model["check"] and model["check"][name] for model in models]
     for name in ("without_encoding", "sinks", "temperature", "from_knowledge", "source", "reason"):

@@ -98,3 +98,46 @@ def test_the_table_is_wide_and_its_heading_stays_in_sight(page: Page, address: s
     assert bar
     assert after["x"] == before["x"]
     assert after["y"] == pytest.approx(bar["y"] + bar["height"], abs=1.0)
+
+
+def test_the_table_begins_high_and_its_rows_have_two_lines(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{address}/{KIND}")
+    box = page.locator(".pa-models tbody tr").first.bounding_box()
+    assert box
+    assert box["y"] < 640
+    rows = page.locator(".pa-models tbody tr")
+    heights = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
+    assert max(heights) < 3 * 18
+
+
+def test_filters_that_an_address_names_are_unfolded(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    assert page.locator(".pa-filter > label:visible").count() == 4
+    assert page.locator("[name=maker]").is_hidden()
+    page.goto("about:blank")
+    page.goto(f"{address}/{KIND}#maker=Google")
+    assert page.locator("[name=maker]").is_visible()
+
+
+def test_three_versions_of_mistral_stand_side_by_side_in_two_clicks(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/index.html")
+    page.locator(f"a[href$='{KIND}']:visible").first.click()
+    page.get_by_role("link", name="Side by side").click()
+    heads = page.locator(".pa-beside thead th")
+    assert [name.split("-")[-1] for name in heads.all_inner_texts()[1:]] == ["v0.1", "v0.2", "v0.3"]
+
+
+def test_the_models_side_by_side_stay_in_the_address(page: Page, address: str) -> None:
+    page.goto(f"{address}/models/compare.html")
+    page.get_by_label("Model 4").select_option("Qwen/Qwen3-8B")
+    expect(page).to_have_url(re.compile("#models=.*Qwen%2FQwen3-8B$"))
+    expect(page.locator(".pa-beside thead th").last).to_have_text("Qwen3-8B")
+    page.goto("about:blank")
+    page.goto(f"{address}/models/compare.html?models=Qwen/Qwen3-8B,openai/gpt-oss-20b")
+    expect(page.locator(".pa-beside thead th")).to_have_count(3)
+    base = page.locator(".pa-beside tr", has_text="Rotary base")
+    assert base.locator("td").all_inner_texts() == ["1,000,000", "150,000"]
+    expect(base).to_have_class("pa-differs")

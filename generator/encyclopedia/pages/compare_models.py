@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
-from generator.encyclopedia.beside import MOST, address, compared, suggested, titles
+from generator.encyclopedia.compared_models import MOST, address, compared, suggested, titles
 from generator.encyclopedia.model_rows import page_of
 
 FIRST = "mistralai/Mistral-7B-v0.1"  # Of the group with which the page begins, if it is there.

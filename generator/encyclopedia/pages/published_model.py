@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import details
-from generator.encyclopedia.beside import address, relatives
+from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import KINDS, WORDING, growing, page_of, pages_of, records
 from generator.encyclopedia.reach import SightRow, Strip, sight_row

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.contracts import Atlas
-from generator.encyclopedia import beside
+from generator.encyclopedia import compared_models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model
@@ -30,7 +30,7 @@ def atlas() -> Atlas:
 
 
 def test_versions_of_a_model_are_relatives(atlas: Atlas) -> None:
-    found = beside.relatives(atlas)
+    found = compared_models.relatives(atlas)
     assert {tuple(sorted(ids)) for ids in found.values()} == {tuple(sorted(MISTRAL))}
     assert set(found) == set(MISTRAL)
 
@@ -53,8 +53,8 @@ def test_the_page_begins_with_three_versions_of_mistral(atlas: Atlas) -> None:
 def test_the_browser_has_the_same_texts(atlas: Atlas) -> None:
     made = GUEST.files(atlas)["data/beside.js"]().decode()
     found = json.loads(made.removeprefix("window.atlasBeside = ").removesuffix(";\n"))
-    assert found == beside.compared(atlas)
-    assert {len(texts) for texts in found.values()} == {len(beside.titles())}
+    assert found == compared_models.compared(atlas)
+    assert {len(texts) for texts in found.values()} == {len(compared_models.titles())}
 
 
 def test_models_without_relatives_have_a_page_too() -> None:
