@@ -20,7 +20,7 @@ PACKAGE = Path(generator.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 OF_PAGES = {"method", "arrays", "detail", "where", "explain"}  # What pages render.
 OF_FIGURE = ("caption", "how_to_read", "alt", "summary")
-OF_HEADLINE = ("title", "sentence")
+OF_HEADLINE = ("title", "sentence", "in_brief")
 OF_SEVERAL = "_several"  # Ends the caption of several results, where that is another.
 MOST_WORDS = 5
 STOP = re.compile(r"[.?!](?: |$)")
@@ -91,6 +91,8 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 has_alt = any(keyword.arg == "alt" for keyword in node.keywords)
                 ends = OF_FIGURE[:2] if has_alt else OF_FIGURE
                 yield from ((templates[of], f"{name}_{end}", None) for end in ends)
+            case ast.Name("Bars"):
+                yield templates["WORDING"], f"{name}_bars", None
             case ast.Name("Headline") if (
                 isinstance(last := node.args[-1], ast.Name) and name != "\0"
             ):
