@@ -93,12 +93,18 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 yield from ((templates[of], f"{name}_{end}", None) for end in ends)
             case ast.Name("Bars"):
                 yield templates["WORDING"], f"{name}_bars", None
-            case ast.Name("Headline") if (
-                isinstance(last := node.args[-1], ast.Name) and name != "\0"
-            ):
-                yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
-                clauses = (one.value for one in node.keywords if one.arg == "where")
-                yield from ((templates[last.id], _text_of(one) or "", None) for one in clauses)
+            case ast.Name("Headline") if isinstance(node.args[-1], ast.Name) and name != "\0":
+                yield from _of_headline(node, name, templates)
+
+
+def _of_headline(
+    node: ast.Call, name: str, templates: dict[str, str]
+) -> Iterator[tuple[str, str, None]]:
+    last = node.args[-1]
+    assert isinstance(last, ast.Name)
+    yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
+    clauses = (one.value for one in node.keywords if one.arg == "where")
+    yield from ((templates[last.id], _text_of(one) or "", None) for one in clauses)
 
 
 # Asked for by every record, by these names.
