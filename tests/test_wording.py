@@ -20,7 +20,7 @@ PACKAGE = Path(generator.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 OF_PAGES = {"method", "arrays", "detail", "where", "explain"}  # What pages render.
 OF_FIGURE = ("caption", "how_to_read", "alt", "summary")
-OF_HEADLINE = ("title", "sentence")
+OF_HEADLINE = ("title", "sentence", "in_brief")
 OF_SEVERAL = "_several"  # Ends the caption of several results, where that is another.
 MOST_WORDS = 5
 STOP = re.compile(r"[.?!](?: |$)")
@@ -91,12 +91,20 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 has_alt = any(keyword.arg == "alt" for keyword in node.keywords)
                 ends = OF_FIGURE[:2] if has_alt else OF_FIGURE
                 yield from ((templates[of], f"{name}_{end}", None) for end in ends)
-            case ast.Name("Headline") if (
-                isinstance(last := node.args[-1], ast.Name) and name != "\0"
-            ):
-                yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
-                clauses = (one.value for one in node.keywords if one.arg == "where")
-                yield from ((templates[last.id], _text_of(one) or "", None) for one in clauses)
+            case ast.Name("Bars"):
+                yield templates["WORDING"], f"{name}_bars", None
+            case ast.Name("Headline") if isinstance(node.args[-1], ast.Name) and name != "\0":
+                yield from _of_headline(node, name, templates)
+
+
+def _of_headline(
+    node: ast.Call, name: str, templates: dict[str, str]
+) -> Iterator[tuple[str, str, None]]:
+    last = node.args[-1]
+    assert isinstance(last, ast.Name)
+    yield from ((templates[last.id], f"{name}_{end}", None) for end in OF_HEADLINE)
+    clauses = (one.value for one in node.keywords if one.arg == "where")
+    yield from ((templates[last.id], _text_of(one) or "", None) for one in clauses)
 
 
 # Asked for by every record, by these names.

@@ -115,7 +115,7 @@ def test_a_last_year_with_few_families_is_shown_so_far() -> None:
     [page] = timeline.pages(atlas([*MODELS, *few]))
     context = vars(page.context)
     assert (context["years"], context["newest"], context["n_newest"]) == ((2019, 2020), 2021, 6)
-    assert "2021 has 6 so far." in flowing(rendered(page))
+    assert "2021 has 6 so far, of 6 families," in flowing(rendered(page))
     [axes] = page.figures[0].spec.draw({}).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == [
         "2019 (10)", "2020 (10)", "2021 (6)",

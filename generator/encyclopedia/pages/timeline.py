@@ -128,7 +128,8 @@ class Quantity:
 @dataclass(frozen=True)
 class TimelineContext(PageContext, template="timeline.md.jinja"):
     """years, image_years: with enough models of text, and of images; medians: of bases and contexts
-    newest: a later year of text with few models, None without one; n_newest: how many
+    newest: a later year of text with few models, None without one; n_newest, n_families: how many
+        models and families
     since: schemes with a year, the first first
     """
 
@@ -137,6 +138,7 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
     image_years: Sequence[int]
     newest: int | None
     n_newest: int
+    n_families: int
     schemes: Sequence[Share]
     image_schemes: Sequence[Share]
     medians: tuple[Quantity, Quantity]
@@ -175,6 +177,7 @@ def pages(atlas: Atlas) -> list[Page]:
         image_years=image_years,
         newest=years.last,
         n_newest=years.counts[-1] if years.last else 0,
+        n_families=len({model.family for model in models if model.year == years.last}),
         schemes=of_text,
         image_schemes=of_images,
         medians=(bases, contexts),
@@ -323,7 +326,9 @@ def _draw_shares(years: Years, shares: tuple[Share, ...], of_images: bool, _: Re
     style: dict[str, Any] = {"marker": "o", "size": 3}
     lines, ends = [], []
     for share, colour in zip(shares, SERIES, strict=False):
-        lines.append(Line(years.whole, share.values, colour=colour, name=share.title, **style))
+        # A name at the end of a line is in no legend; nor is that of one whose end is another.
+        name = hidden(share.title) if years.last else share.title
+        lines.append(Line(years.whole, share.values, colour=colour, name=name, **style))
         if share.so_far is None or years.last is None:
             ends.append(lines[-1])
         else:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from generator.checkpoints import sources
 from generator.contracts import Atlas, Copy, Outcome, Page, PageContext, PageKind, Source, discovery
+from generator.contracts.wording import Wording
 from generator.site.pictures import badges
+
+WORDING = Wording("wording/copies.jinja")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def _follows(copy: Copy) -> str:
     at = {
         kind: [one.at for one in found.differences if one.kind == kind and one.at] for kind in kinds
     }
-    return badges.WORDING(
+    return WORDING(
         "follows",
         verdict=found.verdict,
         kinds=[*kinds],

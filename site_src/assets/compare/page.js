@@ -28,6 +28,10 @@
     addEventListener("pointerdown", () => (held = true), true);
     ["pointerup", "pointercancel"].forEach((name) => addEventListener(name, () => (held = false), true));
     addEventListener("hashchange", open);
+    // A pair of the map below.
+    document.addEventListener("click", ({ target }) => {
+      if (target.closest('a[href*="compare.html#a="]') && !by("pac").contains(target)) by("pac").scrollIntoView();
+    });
     open();
   }
 
