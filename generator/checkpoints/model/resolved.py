@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 MOST_SHOWN = 120  # characters of a refusal
+MOST_KEYS = 256  # of one config that all go through its class, which sets each more than once
 MOST_MENDED = 4  # settings of another type than the config class declares
 OF_TYPE = re.compile(r"Field '(\w+)' expected ")  # huggingface_hub.dataclasses
 WINDOW, WINDOWED, GATE = "sliding_window", "sliding_attention", "use_sliding_window"
@@ -43,6 +44,7 @@ IRRELEVANT = frozenset(
 # OpenELM (rope_freq_constant).
 # Pairs of names in its source, of which one is that of a setting.
 RENAMED = re.compile(r'"(\w+)": "(\w+)"')
+WORD = re.compile(r"\w+")
 ARGUMENT = re.compile(r'kwargs\.(?:pop|get)\("(\w+)"')
 OTHER_BASES = ("rotary_emb_base", "rotary_embedding_base", "rotary_base", "rope_freq_constant")
 FLOAT, FLOATS = "__float__", ("Infinity", "-Infinity", "NaN")
@@ -68,7 +70,7 @@ def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str, tuple[s
         if name not in readable and _is_misread(readable, names, settings.get(name))
     }
     kept = {name: settings[name] for name in settings if name not in misread}
-    kept |= _with_base(kept, readable)
+    kept = _beside_class(readable.settings) | kept | _with_base(kept, readable)
     return replace(readable, settings=_with_window(kept, readable.settings)), refused, mended
 
 
@@ -142,6 +144,29 @@ def given(settings: Json) -> dict[str, Any]:
     return found
 
 
+def _beside_class(settings: Json) -> dict[str, Any]:
+    """Of a config with very many keys, those that its class does not name, nested configs apart,
+    and that say nothing of position: without them the class takes no longer than for others.
+    """
+    if len(settings) <= MOST_KEYS:
+        return {}
+    named = _named(str(settings.get("model_type")))
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in named
+        and not isinstance(value, Mapping)
+        and not keys.may_matter((name,), value)
+    }
+
+
+@cache
+def _named(model_type: str) -> frozenset[str]:
+    """Every word in the source of a config class."""
+    source = inspect.getsource(config_classes()[model_type]) if is_known(model_type) else ""
+    return frozenset(WORD.findall(source)) | {"model_type"}
+
+
 def _with_floats(value: Any) -> Any:
     """A value with floats where transformers 5 has {"__float__": "Infinity"}."""
     if isinstance(value, list):
@@ -157,7 +182,9 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
     family = readable.text("model_type")
     if family is None or not is_known(family):
         return None, "", ()
-    settings = json.loads(json.dumps(given(readable.settings), sort_keys=True, default=str))
+    beside = _beside_class(readable.settings)
+    own = {name: value for name, value in readable.settings.items() if name not in beside}
+    settings = json.loads(json.dumps(given(own), sort_keys=True, default=str))
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers", ()
     refused, mended = "", list[str]()

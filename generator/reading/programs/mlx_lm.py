@@ -15,6 +15,10 @@ PAIRS, LAYERS = "rope_traditional", "layer_types"
 NOT_READ = ("type", "rope_type", BASE, "attention_factor", "truncate")
 # Whether its rotations take one, lose it, have LongRoPE alone, or have a way of their own.
 OF_SCALING = "scaling"
+# Settings of a block without which it fails.
+NEEDS = "needs"
+OF_CODE = frozenset({OF_SCALING, NEEDS})
+WIDTH, LATENT = "head_dim", "qk_rope_head_dim"
 LONGROPE = ("longrope", "su")
 LONG = ("long_factor", "long_mscale")
 # Kinds of scaling by its name for them, in words of transformers 5.
@@ -42,7 +46,7 @@ def takes(settings: Json) -> Json | None:
     fields = _fields(settings)
     for name in TEXT:
         if fields is not None and isinstance(part := settings.get(name), Mapping):
-            own = fields if fields.keys() > {OF_SCALING} else _fields(part)
+            own = fields if fields.keys() - OF_CODE else _fields(part)
             inner = _taken(part, own or {})
             return None if inner is None else {**settings, name: inner}
     return _taken(settings, fields or {})
@@ -50,7 +54,10 @@ def takes(settings: Json) -> Json | None:
 
 def has_windows(settings: Json) -> bool:
     """Not where its code knows none, or knows those alone that a list of layers names."""
-    of_windows, inner = _of_module("windows", settings), _text(settings)
+    inner = _text(settings)
+    of_windows = _of_module("windows", settings)
+    if of_windows == "text":
+        of_windows = _of_module("windows", inner)
     return of_windows != "none" and (of_windows != "listed" or bool(inner.get(LAYERS)))
 
 
@@ -78,7 +85,9 @@ def _fields(settings: Json) -> Json | None:
     every, family = reader_defaults("mlx-lm"), str(settings.get("model_type"))
     name = every["others"].get(family, family)
     fields: Json | None = every["models"].get(name)
-    return None if fields is None else {**fields, OF_SCALING: every["scaling"][name]}
+    if fields is None:
+        return None
+    return {**fields, OF_SCALING: every["scaling"][name], NEEDS: every["needs"].get(name, {})}
 
 
 def _taken(settings: Json, fields: Json) -> Json | None:
@@ -87,6 +96,7 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     if missing := sorted(n for n, v in fields.items() if v == REQUIRED and n not in settings):
         raise RowError(f"it has no default for {missing[0]}, which the file lacks")
     given = {name: settings.get(name, default) for name, default in fields.items()}
+    _check(given, fields[NEEDS])
     inner = given.get(ROPE) or {}
     if any(isinstance(value, Mapping) for value in inner.values()):
         return None  # Each model has its own way with several.
@@ -96,9 +106,10 @@ def _taken(settings: Json, fields: Json) -> Json | None:
         return None
     if base is None:
         raise RowError("it finds no base in the file")
-    of_rotation = (ROPE, SCALING, BASE, OF_SCALING)
+    of_rotation = {ROPE, SCALING, BASE, *OF_CODE}
     kept = {name: value for name, value in settings.items() if name not in of_rotation}
     kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
+    kept |= _width(settings, given)
     if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
         of_class = defaults(str(settings.get("model_type"))).get(ROPE) or {}
         is_filled = _kind(of_class) != "default"  # By transformers, not by its models.
@@ -108,6 +119,28 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     elif scaling.get("type") in LONGROPE and fields[OF_SCALING] == "longrope":
         scaling = {**scaling, "type": LONGROPE[0]}
     return {**kept, BASE: base, SCALING: _scaling(scaling)}
+
+
+def _check(given: Json, needs: Json) -> None:
+    """errors: RowError where code takes a setting of a block that the file lacks"""
+    block = given.get(SCALING)
+    wanted = {**needs.get("always", {}), **({SCALING: needs.get("scaled", ())} if block else {})}
+    for place, names in wanted.items():
+        if missing := [name for name in names if name not in (given.get(place) or {})]:
+            raise RowError(f"it has no default for {place}.{missing[0]}, which the file lacks")
+    if block and needs.get("kinds") and _kind(block) not in needs["kinds"]:
+        raise RowError(f"it knows no scaling of the kind {_kind(block)}")
+
+
+def _width(settings: Json, given: Json) -> Json:
+    """The width of a head where its code divides that of the model by the heads, and transformers
+    has a width of its own.
+    """
+    sizes = settings.get("hidden_size"), settings.get("num_attention_heads")
+    is_other = WIDTH in settings or defaults(str(settings.get("model_type"))).get(WIDTH)
+    if given.get(WIDTH) or LATENT in settings or not all(sizes) or not is_other:
+        return {}
+    return {WIDTH: sizes[0] // sizes[1]}
 
 
 def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:

@@ -8,7 +8,8 @@ from generator.checkpoints.model.families import AFTER_PADDING
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable, Rotation
 
-AT_ONCE = 2**14  # distances
+AT_ONCE = 2**14  # distances, of which the angles of every 128th and of the first 128 are made
+STEP = 2**7
 MOST = 2**21
 KINDS = ("rope_type", "type")
 
@@ -57,11 +58,13 @@ def first_negative(form: Rotation, n_positions: int) -> int | None:
     """The first distance below ``n_positions`` at which the sum of cosines of all pairs is below 0;
     None without one.
     """
+    near = np.exp(1j * np.arange(STEP)[:, None] * form.frequencies)
     for start in range(0, n_positions, AT_ONCE):
-        distances = np.arange(start, min(start + AT_ONCE, n_positions))
-        below = np.cos(distances[:, None] * form.frequencies).sum(axis=1) < 0.0
+        far = np.exp(1j * np.arange(start, start + AT_ONCE, STEP)[:, None] * form.frequencies)
+        sums = (far.real @ near.real.T - far.imag @ near.imag.T).ravel()
+        below = sums[: n_positions - start] < 0.0
         if below.any():
-            return int(distances[np.argmax(below)])
+            return start + int(np.argmax(below))
     return None
 
 
