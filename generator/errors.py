@@ -1,5 +1,8 @@
 """Exceptions, one class for each outcome that a reader sees, and the limits that help names."""
 
+import re
+
+LONG_NUMBER = re.compile(r"Exceeds the limit \((\d+) digits\) for integer string conversion.*")
 # Of a search for checkpoints in a folder.
 MOST_DEPTH = 8  # levels below the folder that is looked through
 MOST_FOLDERS = 5_000
@@ -43,6 +46,13 @@ class NotReachedError(AtlasError):
 
 class NotApplicableError(AtlasError):
     """An analysis that is not defined for a valid input; the message is the reason."""
+
+
+def message(error: object) -> str:
+    """What an exception says, on one line, without how a program would let Python read longer
+    numbers.
+    """
+    return LONG_NUMBER.sub(r"a whole number of more than \1 digits", " ".join(str(error).split()))
 
 
 def of_system(error: OSError) -> str:

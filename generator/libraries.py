@@ -13,7 +13,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from generator import PROGRAM
-from generator.errors import RefusedError
+from generator.errors import RefusedError, message
 
 # Without torch, transformers says that it has no models.
 SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"
@@ -52,7 +52,7 @@ def refusal(error: BaseException, most: int) -> str:
         error = error.__cause__
     if isinstance(error, TypeError | AttributeError):
         return f"{field[1] if field else 'a value'} has another type than it takes"
-    said = " ".join(" ".join(map(str, error.args)).split())
+    said = message(" ".join(map(str, error.args)))
     if isinstance(error, LookupError) and " " not in said:  # A key alone.
         return f"it finds no “{short(said)}”"
     said = SET.sub(lambda match: ", ".join(sorted(match[1].split(", "))), said)

@@ -40,7 +40,7 @@ from generator.checkpoints.series import ANY
 from generator.contracts import Checkpoint, Source, UseOptions
 from generator.contracts.checkpoints import FIRST_LAYER, LONGEST_TEXT, Scope
 from generator.contracts.list_settings import ListSettings, Selection
-from generator.errors import RefusedError, RowError
+from generator.errors import RefusedError, RowError, message
 from generator.text import slugify
 
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
@@ -142,12 +142,15 @@ def missing(path: Path, sources: Sequence[Source]) -> list[str]:
             continue
         written, name = str(row[key]), str(row.get(WEIGHTS) or "")
         place = path.parent / expanded(written)
-        if not _is_there(place):
-            found = f"{written!r:.80}, and no such folder or file"
-        elif name and place.is_dir() and not (place / name).exists():
-            key, found = WEIGHTS, f"{name!r:.80}, and no such file in {written!r:.80}"
-        else:
-            continue
+        try:
+            if not _is_there(place):
+                found = f"{written!r:.80}, and no such folder or file"
+            elif name and place.is_dir() and not (place / name).exists():
+                key, found = WEIGHTS, f"{name!r:.80}, and no such file in {written!r:.80}"
+            else:
+                continue
+        except OSError as error:
+            found = f"{written!r:.80} ({error.strerror})"
         line = FilePlace(str(path), rows.lc.item(index)[0] + 1, rows.lc.item(index)[1] + 1)
         messages.append(
             f"{place_of_key(row, key, line)}: checkpoints[{index}].{key}: found {found}; expected a"
@@ -220,7 +223,7 @@ def _parsed(path: Path) -> Any:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         reason = str(error)
         if not isinstance(error, _UnsupportedYamlError):
-            problem = " ".join(str(getattr(error, "problem", error)).split())[:200]
+            problem = message(getattr(error, "problem", None) or error)[:200]
             reason = f"not YAML: {problem}; expected a list under '{ROWS}'"
         raise RefusedError(f"{FilePlace(str(path), line, column)}: {reason}") from None
 

@@ -99,7 +99,7 @@ def unreached(task: Task) -> Outcome | None:
         opened(task)
     except NotReachedError as error:
         return failures.not_reached(task.checkpoint, error)
-    except RowError:  # Reported when the row is evaluated.
+    except (RowError, OSError):  # Reported when the row is evaluated.
         return None
     return None
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def failed(checkpoint: Checkpoint, reason: str) -> Outcome:
 def worded(reason: str, checkpoint: Checkpoint) -> str:
     """``reason`` without a path of this machine."""
     text = _within(reason, checkpoint)
-    return ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
+    return ABSOLUTE.sub(lambda path: path["name"] if _is_there(path["root"]) else path[0], text)
 
 
 def not_reached(checkpoint: Checkpoint, error: NotReachedError) -> Outcome:
@@ -45,6 +46,12 @@ def without_pages(checkpoint: Checkpoint, error: Exception) -> Outcome:
     """The outcome of a row that was read, and whose numbers no page or figure can show."""
     name = "" if isinstance(error, RefusedError) else f"unexpected {type(error).__name__}: "
     return failed(checkpoint, f"its pages cannot be made: {name}{error}")
+
+
+def _is_there(root: str) -> bool:
+    with suppress(OSError):  # As for a name that no system takes.
+        return Path(root).exists()
+    return False
 
 
 def _within(text: str, checkpoint: Checkpoint) -> str:

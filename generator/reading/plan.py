@@ -75,9 +75,9 @@ def may_need_models(task: Task) -> bool:
     opening a file: not for a folder without weights, nor for a file of a training run.
     """
     place = Path(task.checkpoint.place)
-    if task.checkpoint.weights or not place.is_dir():
-        return not source_of(task.checkpoint).has_runs
     with suppress(OSError):  # Reported when the row is opened.
+        if task.checkpoint.weights or not place.is_dir():
+            return not source_of(task.checkpoint).has_runs
         return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
     return False
 

@@ -51,6 +51,7 @@ NOT_A_LIST = {
     b"checkpoints: !!seq [a/b]\n": "1:14: a tag (tag:yaml.org,2002:seq)",
     b"checkpoints:\n  - hub: !!bool foo\n": "2:10: a tag (tag:yaml.org,2002:bool)",
     b"checkpoints:\n  - !mine a/b\n": "2:5: a tag (!mine)",
+    b"checkpoints:\n  - " + 5000 * b"1": "1:1: not YAML: a whole number of more than 4300 digits;",
     b'checkpoints:\n  - "\\UFFFFFFFF"\n': "1:1: not YAML: Python int too large",
     b"[" * 100_000: "1:9: nested more than 8 deep; expected a list of checkpoints",
     b"#" * (list_file.MOST_BYTES + 1): "1:1: more than 524,288 bytes; expected no more",

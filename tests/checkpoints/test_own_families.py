@@ -110,6 +110,10 @@ WRONG = {
     "a: {source: x, settings: {layer_types: [wide]}}": r"layer_types: found \['wide'\]; expected",
     "a: {source: x, settings: {no_rope_layers: [[1]]}}": "no_rope_layers: found .*expected a list",
     "a: {source: x}\na: {source: y}": "families.yml:2: found .*duplicate key",
+    "<<: {a: {source: 1}}": "families.yml:1: a: found no source",
+    "a: [b": "families.yml:1: found expected ',' or ']'",
+    "a: '": "families.yml:1: found unexpected end of stream",
+    f"a: {5000 * '1'}": "found a whole number of more than 4300 digits; expected families",
     "llama: {source: x}": "families.yml: found 'llama', whose code is known; expected families",
 }
 

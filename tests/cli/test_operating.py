@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from generator.cli.terminal import Terminal
-from generator.pipeline import local_pool
+from generator.pipeline import evaluate, local_pool
+from generator.reading.plan import Task, may_need_models
 from generator.site import write
 from generator.site.write import MARKER
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import run
+from tests.support import checkpoint
 from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
 ODD = "\x1b]0;owned\x07\n         ok  fake: 3 schemes\u202e[/b][red]:100:##[x].wpe"
@@ -144,6 +146,13 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
         "check", "--bytes", "--config", str(tmp_path / "checkpoints.yml"), home=tmp_path
     )
     assert (done.returncode, "no such folder" in done.stdout + done.stderr) == (1, True)
+    long = tmp_path / ("x" * 300)
+    write_list(tmp_path, [{"folder": long.name}, {"folder": "none"}])
+    done = inline.run("check", "--config", str(tmp_path / "checkpoints.yml"), home=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 2)
+    assert "(File name too long); expected a path relative to this file" in done.stderr
+    task = Task(checkpoint(place=str(long)), offline=True)
+    assert (evaluate.unreached(task), may_need_models(task)) == (None, False)
     (tmp_path / "loop").symlink_to("loop")
     done = build(tmp_path, "loop")
     assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (

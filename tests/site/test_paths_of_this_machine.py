@@ -154,6 +154,7 @@ def reason(text: str, place: str = "/home/model") -> str | None:
         ("https://example.org/a/b and a/b/c/d", "https://example.org/a/b and a/b/c/d"),
         ("no tensor named '/no such root/MatMul'", "no tensor named '/no such root/MatMul'"),
         ("'/nowhere/layers.0/MatMul'", "'/nowhere/layers.0/MatMul'"),
+        (f"'/{300 * 'x'}/MatMul'", f"'/{300 * 'x'}/MatMul'"),  # Longer than any name of a file.
     ],
 )
 def test_a_reason_keeps_the_last_part_of_a_path_and_the_rest(text: str, expected: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from generator.contracts import Json
 from generator.errors import RowError
+from generator.text import as_json
 
 MOST_DIGITS = 308  # of a whole number; no real number has more
 DEEPEST = 64  # Levels, ten times those of configs in use; what reads them calls itself at each.
@@ -23,7 +24,7 @@ def parse_config(text: bytes, where: str) -> Json:
     except (ValueError, RecursionError) as error:
         raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
     if not isinstance(config, dict):
-        raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
+        raise RowError(f"{where}: found {as_json(config)}; expected a JSON object")
     if is_deeper(config, DEEPEST):
         raise RowError(
             f"{where}: nested more than {DEEPEST} deep; expected the settings of a model"

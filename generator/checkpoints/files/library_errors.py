@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import shorten
 
-from generator.errors import AtlasError, RowError
+from generator.errors import AtlasError, RowError, message
 
 LONGEST = 200  # characters
 TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")  # Colours and bold.
@@ -36,6 +36,6 @@ def _cause(error: Exception) -> str:
     """The first line of a message in parentheses, as far as ``LONGEST`` characters; "" without
     one.
     """
-    message = "" if isinstance(error, OF_CODE) else TERMINAL_CODE.sub("", str(error))
-    line = next(filter(None, map(str.strip, message.splitlines())), "")
+    text = "" if isinstance(error, OF_CODE) else TERMINAL_CODE.sub("", str(error))
+    line = message(next(filter(None, map(str.strip, text.splitlines())), ""))
     return f" ({shorten(line, LONGEST, placeholder=' …').rstrip('.')})" if line else ""

@@ -14,7 +14,7 @@ from typing import Any
 from generator.checkpoints.files.named_paths import beginning
 from generator.contracts import Json, ModelConfig, own
 from generator.contracts.model_config import SIZES
-from generator.errors import RefusedError, of_system
+from generator.errors import RefusedError, message, of_system
 from generator.text import short
 
 MOST_BYTES = 2**18
@@ -139,8 +139,9 @@ def _read(path: Path) -> Any:
     except (YAMLError, ValueError, RecursionError) as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         line = mark.line + 1 if mark is not None else 1
-        said = short(" ".join(str(getattr(error, "problem", None) or error).split()), 160)
-        raise RefusedError(f"{path}:{line}: found {said}; expected {expected}") from None
+        said = short(message(getattr(error, "problem", None) or error), 160)
+        found = said.removeprefix("found ")
+        raise RefusedError(f"{path}:{line}: found {found}; expected {expected}") from None
     if not isinstance(every, dict | None):
         raise RefusedError(f"{path}:1: found no mapping; expected {expected}")
     return every or {}
@@ -172,8 +173,9 @@ def _faults(name: str, entry: Any, line: int) -> Iterator[str]:
 
 
 def _line(mapping: Any, key: Any) -> int:
-    """The line of a key in a mapping of ruamel."""
-    return int(mapping.lc.key(key)[0]) + 1
+    """The line of a key in a mapping of ruamel; that of the mapping for a key merged into it."""
+    places = mapping.lc.data or {}
+    return int(places[key][0] if key in places else mapping.lc.line) + 1
 
 
 def _holds(is_right: Callable[[Any], bool], value: Any) -> bool:
