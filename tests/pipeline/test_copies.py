@@ -61,7 +61,7 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
 
         save_folder(tmp_path / "one", {**LLAMA, "max_position_embeddings": 32})
         again = inline.build(tmp_path, endpoint=server.endpoint).stdout
-    assert "Two: compared with its original different, before equal" in flowing(again)
+    assert "Two, compared with its original: equal → different" in flowing(again)
     assert (copies_in(tmp_path)["two"] or {})["differences"] == [
         "The context is 32 positions in A (max_position_embeddings in config.json) and 64 in B"
         " (max_position_embeddings in config.json)."

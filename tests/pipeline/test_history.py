@@ -93,7 +93,7 @@ def test_a_release_says_which_row_of_a_table_changed(tmp_path: Path) -> None:
         assert [found[name] for name in ("changed", "compared", "row")] == [1, 16, 5]
         assert found["by"] == pytest.approx(50.0)
         page = (tmp_path / output / "docs/changes.md").read_text(encoding="utf-8")
-        assert "1 of 16 rows changed, row 5, by 50 % of its norm" in unescape(page)
+        assert "1 of 16 rows changed, row 5, by 50% of its norm" in unescape(page)
 
 
 def test_a_site_without_a_history_gives_none_and_one_that_is_down_or_foreign_stops_the_build(

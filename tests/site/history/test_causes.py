@@ -180,7 +180,7 @@ def test_rows_of_a_table_are_counted_and_the_one_that_differs_most_is_named() ->
     after[5] *= np.float32(1.03)
     [cause] = compared(after)
     assert line(cause) == (
-        "table of GPT · decoder: 1 of 196 rows changed, row 5, by 3 % of its norm"
+        "table of GPT · decoder: 1 of 196 rows changed, row 5, by 3% of its norm"
     )
     share = 0.03 * np.linalg.norm(TABLE[5]) / np.linalg.norm(TABLE)
     assert cause.size == pytest.approx(share, rel=1e-5)

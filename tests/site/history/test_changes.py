@@ -79,7 +79,7 @@ def test_a_verdict_that_moved_is_a_change_and_one_that_is_new_is_not() -> None:
     before, after = atlas(), atlas()
     before["checkpoints"][0]["copy"] = {"original": "other", "verdict": "equal"}
     after["checkpoints"][0]["copy"] = {"original": "other", "verdict": "different"}
-    assert lines(before, after) == ["GPT: compared with its original different, before equal"]
+    assert lines(before, after) == ["GPT, compared with its original: equal → different"]
     assert changes(atlas(), after) == []
 
 
