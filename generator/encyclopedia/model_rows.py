@@ -82,7 +82,7 @@ class DatedModel:
     family: its maker and model type; time: the middle of that month, in years
     reads_text: or writes it; schemes, image_schemes: keys, of its text and of what reads images
     kinds: of its layers; bases: of rotations; context: positions; None where the config
-        gives none
+        gives none; is_from_knowledge: whether the config was entered without a copy of the file
     """
 
     title: str
@@ -94,6 +94,7 @@ class DatedModel:
     kinds: frozenset[Mixer]
     bases: tuple[float, ...]
     context: int | None
+    is_from_knowledge: bool
 
     @property
     def year(self) -> int:
@@ -119,6 +120,7 @@ def _dated(model: Json) -> DatedModel:
         frozenset(model["kinds"]),
         tuple(rotation["base"] for rotation in model["rotations"] if rotation["base"]),
         model["context"],
+        model["from_knowledge"],
     )
 
 

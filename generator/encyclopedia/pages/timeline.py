@@ -130,6 +130,8 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
     """years, image_years: with enough models of text, and of images; medians: of bases and contexts
     newest: a later year of text with few models, None without one; n_newest, n_families: how many
         models and families
+    n_models, n_from_knowledge: in the years shown, and those whose config was entered without a
+        copy of the file
     since: schemes with a year, the first first
     """
 
@@ -144,6 +146,7 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
     medians: tuple[Quantity, Quantity]
     layers: Sequence[Share]
     n_models: int
+    n_from_knowledge: int
     since: Sequence[Scheme]
 
 
@@ -153,6 +156,7 @@ def pages(atlas: Atlas) -> list[Page]:
     if len(models) < FEWEST:
         return []
     years = _years(models)
+    shown = [model for model in models if model.year in years.shown]
     of_text = _schemes(atlas, [(model.year, model.schemes) for model in models], years)
     of_images, of_image_years = _of_images(atlas)
     image_years = of_image_years.whole
@@ -182,7 +186,8 @@ def pages(atlas: Atlas) -> list[Page]:
         image_schemes=of_images,
         medians=(bases, contexts),
         layers=layers,
-        n_models=len(models),
+        n_models=len(shown),
+        n_from_knowledge=sum(model.is_from_knowledge for model in shown),
         since=sorted(
             (scheme for scheme in atlas.schemes if scheme.year),
             key=lambda scheme: (scheme.year or 0, scheme.paper),

@@ -86,7 +86,11 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
-    uses = {(outcome.checkpoint.slug, one.encoding.scheme) for outcome, one in atlas.encodings}
+    uses = {
+        (outcome.checkpoint.slug, record.scheme)
+        for outcome, _ in atlas.encodings
+        for record in (*(one.encoding for one in outcome.readings), *outcome.unmeasured)
+    }
     counts = Counter(scheme for _, scheme in uses)
     found = [(scheme, counts[scheme.key]) for scheme in atlas.schemes if counts[scheme.key]]
     return sorted(found, key=lambda pair: -pair[1])

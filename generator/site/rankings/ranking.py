@@ -22,6 +22,7 @@ from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of,
 from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
+CLOSE = 0.05  # of a place beside chance: less may come from the random orders that give the chance
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,14 @@ class Ranking:
         return tuple(compared[place] for place in sorted(places))
 
     @property
+    def is_shared(self) -> tuple[bool, bool]:
+        """Whether others show the same place as the lowest of ``chosen``, or as the highest."""
+        is_range = self.headline.chance is None
+        shown = [one.shown if is_range else one.percent for one in self.compared]
+        ends = (shown[0], shown[_highest(self.compared)])
+        return shown.count(ends[0]) > 1, shown.count(ends[1]) > 1
+
+    @property
     def sentence(self) -> str:
         """What the lowest value is and what the highest, and who has them; "" where nothing can be
         compared. Beside chance, what a formula makes true is left out.
@@ -162,7 +171,10 @@ class Ranking:
             return WORDING("equal", says=says(f"{low} to {high}"), **of)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
-        return WORDING("ends", says=says(ends), **of, is_range=is_range, n_by_chance=n_by_chance)
+        low_place, high_place = first.placed.share, last.placed.share
+        are_close = high_place - low_place <= CLOSE * max(abs(low_place), abs(high_place))
+        text = {"says": says(ends), "n_by_chance": n_by_chance, "are_close": are_close}
+        return WORDING("ends", **text, **of, is_range=is_range)
 
     @property
     def verdict(self) -> str:
