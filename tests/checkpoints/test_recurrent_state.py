@@ -26,6 +26,18 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
     ("mamba", {"num_hidden_layers": 2, "state_size": 4, "intermediate_size": 32, "expand": 2}),
     ("bamba", {"num_hidden_layers": 2, "attn_layer_indices": [1], "num_key_value_heads": 2,
                "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 4, "mamba_expand": 2}),
+    ("jamba", {"num_hidden_layers": 2, "attn_layer_period": 2, "attn_layer_offset": 1,
+               "mamba_d_state": 4, "mamba_expand": 2, "num_key_value_heads": 2,
+               "use_mamba_kernels": False, "num_experts": 2, "mamba_dt_rank": 4}),
+    ("nemotron_h", {"num_hidden_layers": 2, "layers_block_type": ["mamba", "attention"],
+                    "mamba_num_heads": 4, "mamba_head_dim": 8, "ssm_state_size": 4, "n_groups": 1,
+                    "num_key_value_heads": 2, "head_dim": 8}),
+    ("kimi_linear", {"num_hidden_layers": 2, "pad_token_id": 0, "kv_lora_rank": 8,
+                     "linear_attn_config": {"kda_layers": [1], "full_attn_layers": [2],
+                                            "num_heads": 2, "head_dim": 8,
+                                            "short_conv_kernel_size": 4},
+                     "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
+                     "num_key_value_heads": 2, "num_experts": 2, "num_experts_per_token": 1}),
 ]  # fmt: skip
 
 
