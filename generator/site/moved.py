@@ -11,6 +11,7 @@ from posixpath import dirname, relpath
 from generator.contracts import Atlas, Maker, Outcome
 from generator.site.compare.similarity_map import similarity_map
 from generator.site.outline import STAGES, Outline, applicable
+from generator.site.pages import compare
 
 # What one page held of each: sections of an encoding, rows of an analysis, and of the list, where
 # an encoding counted three times and at most four of a checkpoint were listed.
@@ -42,7 +43,8 @@ def _targets(atlas: Atlas) -> Iterator[tuple[str, str]]:
     for outcome in atlas.outcomes:
         yield from _of_encodings(atlas, outcome)
     shown = applicable(atlas)
-    if atlas.analyses and similarity_map(atlas):
+    has_page = atlas.analyses and atlas.settings.pages.takes(compare.PAGE.key)
+    if has_page and similarity_map(atlas):
         yield "map", "compare.html#map"
     for analysis in atlas.analyses:
         if analysis not in shown:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from generator.contracts import (
     discovery,
     names,
 )
+from generator.contracts.list_settings import ListSettings, Selection
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_forms, sinusoid
 from generator.errors import NotApplicableError
 from generator.figures.svg import encode
@@ -31,7 +33,7 @@ from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate
 from generator.reading import plan
 from generator.reading.find import all_schemes
-from generator.site import pages
+from generator.site import moved, pages
 from generator.site.html.escape import literal
 from generator.site.materials import OURS
 from generator.site.pages import front
@@ -203,6 +205,14 @@ def test_the_map_of_kernels_links_the_map_of_tables() -> None:
     first, second = page("compare", *MANY[:5]), page("map", *MANY[:5])
     assert second.path in rendered(first)
     assert [len(cells(rendered(made))) for made in (first, second)] == [10, 10]  # All pairs.
+
+
+def test_the_former_address_of_the_map_leads_to_its_section() -> None:
+    atlas = Atlas(tuple(MANY[:2]), ANALYSES, SCHEMES)
+    assert b'href="compare.html#map"' in moved.makers(atlas)["map.html"]()
+    without = replace(atlas, settings=ListSettings(pages=Selection(exclude=("compare",))))
+    for lacking in (without, replace(atlas, outcomes=tuple(MANY[:1]))):
+        assert "map.html" not in moved.makers(lacking)
 
 
 def test_the_map_names_20_of_the_encodings_that_are_not_on_it() -> None:
