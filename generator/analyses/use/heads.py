@@ -343,7 +343,7 @@ def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
     for name, key in (("text", "sinks_text"), ("repeated", ONE_TOKEN)):
         error = first.error_of(key)
-        values |= {name: first.value(key), f"{name}_error": error and error.value}
+        values |= {name: first.value(key), f"{name}_error": error.value if error else None}
     rests_on = [key for key in SINKS if first.value(key) is not None]
     yield Finding(
         WORDING("sinks", **values),

@@ -197,7 +197,9 @@ def _of_massive(found: _Lengths, slow: Array) -> Iterator[Metric]:
         without = [float(_are_massive(rest).sum()) for rest in without_each(by_text)]
         key, title = f"massive_{kind}", f"Massive values in {kind}"
         yield Metric(key, title, _are_massive(by_text).sum())
-        yield Metric(error_key(key), f"Standard error: {title}", jackknife(np.array(without)))
+        yield Metric(
+            error_key(key), f"Standard error: {title}", float(jackknife(np.array(without)))
+        )
     yield Metric("slow_pairs", "Pairs without a full turn within the context", len(slow))
     queries, keys, _ = found.squares
     title = "Massive values of queries and keys in pairs without a full turn"

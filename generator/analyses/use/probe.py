@@ -367,7 +367,7 @@ def draw_shape(results: Results) -> "Figure":
         arrays, layers = result.arrays, np.arange(result.arrays["share"].size)
         style: dict[str, Any] = {"colour": label.colour, "dash": dash}
         add(share, Line(layers, arrays["share"], marker="o", size=3.0, name=label.title, **style))
-        random = {"colour": REFERENCE, "dash": DOTTED}
+        random: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED}
         add(share, Line(layers, arrays["share_random"], name="random weights", **random))
         add(rank, Line(layers, arrays["rank"], marker="o", size=3.0, **style))
         if arrays["n_massive"].any():

@@ -321,7 +321,7 @@ def test_heads_whose_bias_is_a_power_law_are_counted() -> None:
         for block in found.block:
             block.layer[0].SelfAttention.q.weight.zero_()
     result = heads.compute(stack_of(found, "encoder"))
-    assert (result.value("power"), result.arrays["power_random"]) == (50.0, 0.0)
+    assert (result.value("power"), float(result.arrays["power_random"])) == (50.0, 0.0)
     assert result.value("exponent") == pytest.approx(1.0, abs=0.06)
     (*_, finding) = heads.confirmed(result, result)
     assert "4 of 8 heads falls as a power of the distance, with a median exponent" in finding.text
