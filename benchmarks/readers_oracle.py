@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from generator.checkpoints.model.resolved import defaults
 from generator.encyclopedia.known_models import known_models
 from generator.reading.reader_defaults import reader_defaults
 
@@ -54,6 +55,7 @@ def configs() -> Iterator[Mapping[str, Any]]:
         base = model.settings.get("rope_theta", rope.get("rope_theta"))
         is_one = not any(isinstance(value, Mapping) for value in rope.values())
         is_one &= model.settings.get("position_embedding_type") != "nope"
+        is_one &= "full_attention" not in (defaults(family).get("rope_parameters") or {})
         is_usable = {"rope_theta", "rope_scaling"} <= own.keys() and base and is_one
         if is_usable and family not in families and "rope_local_base_freq" not in own:
             families.add(family)
@@ -67,7 +69,7 @@ def configs() -> Iterator[Mapping[str, Any]]:
                 {"rope_scaling": YARN},
                 {"rope_theta": base, "rope_scaling": {"type": "linear", "factor": 3.0}},
             ]
-            for number in (len(families), len(families) + 3):
+            for number in (len(families), len(families) + 3, len(families) + 5):
                 yield {**sizes, **written[number % len(written)]}
 
 

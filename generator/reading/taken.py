@@ -131,11 +131,13 @@ def taken(settings: Json, where: str) -> tuple[Taken, ...]:
 def _taken(text: str, where: str) -> tuple[Taken, ...]:
     settings = json.loads(text)
     known: dict[str, Taken] = {}  # Most take the same.
-    return tuple(_by(reader, settings, where, known) for reader in all_readers())
+    return tuple(taken_by(reader, settings, where, known) for reader in all_readers())
 
 
-def _by(reader: ConfigReader, settings: Json, where: str, known: dict[str, Taken]) -> Taken:
-    """known: by what settings mean to transformers 5, to which that of this reader is added"""
+def taken_by(reader: ConfigReader, settings: Json, where: str, known: dict[str, Taken]) -> Taken:
+    """What one reader takes. known: by what settings mean to transformers 5, to which that of this
+    reader is added
+    """
     try:
         meant = reader.takes(settings)
     except RowError as error:
@@ -171,7 +173,7 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     ]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
-    limit = files.config.size("n_positions")
+    limit = files.resolved.config.text_model.size("n_positions")
     magnitudes = [yarn_magnitude(form.scaling) for form in forms.values()]
     logits = max(filter(None, magnitudes), default=1.0) if files.config.is_latent else 1.0
     return Taken(reader, forms, parameters, tuple(windows), limit, logits=logits)

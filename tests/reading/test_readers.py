@@ -1,8 +1,6 @@
 """What other programs take from a config.json."""
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,6 @@ from generator.reading.programs import (
 )
 from generator.reading.taken import agreed, all_readers, taken
 
-# `python -m benchmarks.readers_oracle` ran transformers 4.57.6 for it.
-ORACLE = json.loads(Path(__file__).with_name("transformers4.json").read_text(encoding="utf-8"))
 SIZES = {
     "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
     "intermediate_size": 64, "rms_norm_eps": 1e-5, "vocab_size": 100, "num_key_value_heads": 4,
@@ -42,17 +38,6 @@ DYNAMIC = {"rope_theta": 5e5, "rope_type": "dynamic", "factor": 2.0}
 def rotations(settings: Mapping[str, Any]) -> list[Rotation]:
     every = find(ConfigAlone(settings, "own"))
     return [one.form for one in every if isinstance(one.form, Rotation)]
-
-
-@pytest.mark.parametrize(("settings", "expected"), ORACLE)
-def test_transformers4_takes_what_it_computes(
-    settings: dict[str, Any], expected: list[float]
-) -> None:
-    taken = transformers4.takes(settings)
-    assert taken is not None
-    form = rotations(taken)[0]
-    values = [len(form.frequencies), form.frequencies.sum(), form.frequencies[-1]]
-    np.testing.assert_allclose([*values, form.attention_factor], expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -92,23 +77,19 @@ def test_own_ways_of_the_converter_of_llama_cpp_are_not_known() -> None:
     kinds = [{**DYNAMIC, "rope_type": "proportional"}, apart]
     for block in kinds:
         assert llama_cpp.takes({**SIZES, "rope_parameters": block}) is None
-    scaling = {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 32}
-    assert llama_cpp.takes({**OLD, "model_type": "glm4", "rope_scaling": scaling}) is None
+    assert llama_cpp.takes({**OLD, "model_type": "ministral3"}) is None
 
 
-def test_converter_of_llama_cpp_takes_the_length_beside_the_block() -> None:
+def test_converter_of_llama_cpp_takes_the_length_of_the_block() -> None:
     block = {
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 32,
     }  # fmt: skip
-    inner = {**OLD, "rope_scaling": block}
-    for settings, length in (
-        (inner, 8192),
-        ({**inner, "original_max_position_embeddings": 32}, 32),
-    ):
-        expected = {**inner, "rope_scaling": {**block, "original_max_position_embeddings": length}}
-        [form], [twin] = rotations(llama_cpp.takes(settings) or {}), rotations(expected)
-        assert form.parameters == twin.parameters
+    inner = {**OLD, "rope_scaling": block, "original_max_position_embeddings": 16}
+    [form] = rotations(llama_cpp.takes(inner) or {})
+    assert form.scaling["original_max_position_embeddings"] == 32
+    with pytest.raises(RowError, match="no place for the factors of Llama 3"):
+        llama_cpp.takes({**inner, "model_type": "granite"})
 
 
 @pytest.mark.parametrize(

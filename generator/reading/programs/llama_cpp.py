@@ -11,41 +11,76 @@ from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 
 ROPE, SCALING, TYPE = "rope_parameters", "rope_scaling", "rope_type"
-STORED = frozenset({"default", "linear", "yarn", "longrope", "su"})
+ORIGINAL, FULL = "original_max_position_embeddings", "full_attention"
+STORED = frozenset({"linear", "yarn", "longrope", "su"})
 OF_DYNAMIC = "hunyuan"
-OF_LLAMA = frozenset({"llama", "mistral", "mixtral"})  # Families of one class.
-ORIGINAL, OF_LLAMA3 = "original_max_position_embeddings", 8192
+LLAMA3 = "llama3"
+# Families of the class for Llama and of EXAONE's, which alone store what such a scaling divides by;
+# and those whose class for Granite looks for it in vain.
+OF_LLAMA3 = frozenset(
+    {"llama", "mistral", "mixtral", "smollm3", "llama4", "llama4_text", "apertus", "voxtral",
+     "exaone", "exaone4"}
+)  # fmt: skip
+WITHOUT_LLAMA3 = frozenset({"granite", "nemotron_h"})
+# Families whose classes store neither base nor scaling, and those that store the base alone.
+STORE_NOTHING = frozenset({"falcon", "gemma", "gemma2", "phi", "stablelm"})
+LOSE_SCALING = frozenset({"cohere", "cohere2", "falcon_h1"})
+BY_DEFAULT = 10_000.0  # Of llama.cpp, for a file without a base.
+# Lengths that classes write, whatever the file says.
+LENGTHS = {"falcon": 2048, "nemotron_h": 2**20}
+OWN_WAYS = frozenset({"ministral3"})
+PLAIN = {"rope_theta": BY_DEFAULT, TYPE: "default"}
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
+# By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always rounds
+# the range; of LongRoPE, it takes it by the lengths.
+NOT_TAKEN = {
+    "yarn": ("attention_factor", "truncate"), "longrope": ("short_mscale", "long_mscale")
+}  # fmt: skip
+# Families whose classes store no window.
+WITHOUT_WINDOWS = frozenset(
+    {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
+     "starcoder2"}
+)  # fmt: skip
 
 
 def takes(settings: Json) -> Json | None:
-    """Without dynamic scaling, which it stores for HunYuan alone. Of Llama 3's, its class for such
-    models takes the original length that stands beside the block.
+    """Without dynamic scaling, which it stores for HunYuan alone, and without what the class of a
+    family does not store.
 
-    errors: RowError for YaRN without an original length
+    errors: RowError for YaRN without an original length, and for Granite with Llama 3's
     """
     family = str(settings.get("model_type"))
-    if not is_known(family):
+    if not is_known(family) or family in OWN_WAYS:
         return None
     for name in TEXT:
         if isinstance(part := settings.get(name), Mapping):
             inner = takes(part)
             return None if inner is None else {**settings, name: inner}
-    given: Any = settings.get(ROPE) or settings.get(SCALING) or defaults(family).get(ROPE) or {}
-    block = given.get("full_attention", given)
+    return _stored(settings, family)
+
+
+def _stored(settings: Json, family: str) -> Json | None:
+    """errors: RowError"""
+    default: Any = defaults(family).get(ROPE) or {}
+    given: Any = settings.get(ROPE) or settings.get(SCALING) or default
+    block = given.get(FULL, given)
     kind = str(block.get(TYPE, block.get("type", "default")))
     if kind == "yarn" and ORIGINAL not in block:
         raise RowError("its converter has no default for original_max_position_embeddings of YaRN")
+    if kind == LLAMA3 and family in WITHOUT_LLAMA3:
+        raise RowError("its converter has no place for the factors of Llama 3")
+    is_of_one = block is given and FULL not in default
     kept = {name: value for name, value in settings.items() if name not in (ROPE, SCALING)}
-    if kind == "llama3" and family in OF_LLAMA:
-        taken = {**block, ORIGINAL: settings.get(ORIGINAL, OF_LLAMA3)}
-        return {**kept, ROPE: {**_base(settings), **taken}}
-    if kind in STORED or (kind == "llama3" and block.get(ORIGINAL) == OF_LLAMA3):
-        return settings
-    if kind != "dynamic" or block is not given or family.startswith(OF_DYNAMIC):
+    if family in STORE_NOTHING:
+        return {**kept, **_written(family), ROPE: {**_share({**block, **settings}), **PLAIN}}
+    is_stored = kind in STORED or (kind == LLAMA3 and family in OF_LLAMA3)
+    if kind == "default" or (is_stored and family not in LOSE_SCALING):
+        return {**settings, **_written(family), **_taken(settings, kind)}
+    is_lost = kind in ("dynamic", LLAMA3) or family in LOSE_SCALING
+    if not is_lost or not is_of_one or family.startswith(OF_DYNAMIC):
         return None  # Classes of some families store it in ways of their own.
     plain = {name: block[name] for name in KEPT if name in block}
-    return {**kept, ROPE: {**_base(settings), **plain, TYPE: "default"}}
+    return {**kept, **_written(family), ROPE: {**_base(settings), **plain, TYPE: "default"}}
 
 
 def _base(settings: Json) -> Json:
@@ -53,13 +88,48 @@ def _base(settings: Json) -> Json:
     return {name: settings[name] for name in KEPT[:1] if name in settings}
 
 
+def _share(block: Json) -> Json:
+    return {name: block[name] for name in KEPT[1:] if name in block}
+
+
+def _written(family: str) -> Json:
+    """The length that its class writes."""
+    length = LENGTHS.get(family)
+    return {} if length is None else {"max_position_embeddings": length}
+
+
+def _taken(settings: Json, kind: str) -> Json:
+    """Blocks without what is not taken of their kind of scaling."""
+    found: dict[str, Any] = {}
+    for name in (ROPE, SCALING):
+        if kind in NOT_TAKEN and isinstance(given := settings.get(name), Mapping):
+            inner = given.get(FULL)
+            is_of_kinds = isinstance(inner, Mapping)
+            found[name] = {**given, FULL: _without(inner, kind)} if is_of_kinds else given
+            found[name] = _without(found[name], kind)
+    return found
+
+
+def _without(block: Json, kind: str) -> Json:
+    kept = {name: value for name, value in block.items() if name not in NOT_TAKEN[kind]}
+    return block if "mscale" in block else kept
+
+
+def has_windows(settings: Json) -> bool:
+    """Not where its class stores none."""
+    inner = next((settings[n] for n in TEXT if isinstance(settings.get(n), Mapping)), settings)
+    return str(inner.get("model_type", settings.get("model_type"))) not in WITHOUT_WINDOWS
+
+
 READER = ConfigReader(
     key="llama-cpp",
     name="llama.cpp's converter",
-    version="00bd27a6",
-    read_on="2026-11-29",
-    source="conversion/base.py, load_hparams and set_gguf_parameters; conversion/llama.py",
-    is_run=False,
+    version="0c1e5709",
+    read_on="2026-11-30",
+    source="conversion/base.py, load_hparams and set_gguf_parameters; each class in conversion;"
+    " src/llama-context.cpp",
+    is_run=True,
     takes=takes,
+    has_windows=has_windows,
     keys={"attn_rotary_emb": ("bamba",)},
 )
