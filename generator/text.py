@@ -24,6 +24,7 @@ MOST_PRINTED = 400  # characters of a line of it
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
 MOST_OF_VALUE = 60  # characters of a setting
+MOST_LISTED = 64  # things in a sentence
 LONGEST_SLUG = 80  # characters; it is part of addresses
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What a sentence says beside its claim: in brackets, after a colon, a semicolon or the end of the
@@ -122,7 +123,11 @@ def thousands(count: int) -> str:
 
 
 def enumerated(items: Sequence[str]) -> str:
-    """``items``, one at least, as a list within a sentence: one, two and three."""
+    """``items``, one at least, as a list within a sentence: one, two and three. Of more than
+    ``MOST_LISTED``, the first ones, how many others there are, and the last.
+    """
+    if len(items) > MOST_LISTED:
+        items = [*items[:MOST_LISTED], f"{len(items) - MOST_LISTED - 1:,} others", items[-1]]
     return " and ".join(text for text in (", ".join(items[:-1]), items[-1]) if text)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from generator.text import (
     counted,
+    enumerated,
     fixed,
     in_words,
     plural,
@@ -71,6 +72,10 @@ CASES = {
         (ranges(np.array([0, 1, 2, 7, 9, 10])), "0–2, 7, 9–10"),
         (spans([7, 8, 99, 113]), "7, 8–98, 99–112, 113 and more"),
         (ranges(np.arange(0, 12, 2)), "0, 2, 4, 6 and 2 more ranges"),
+    ),
+    "a list within a sentence has an end": (
+        (enumerated(["a", "b", "c"]), "a, b and c"),
+        (enumerated(["a"] * 64 + ["b"] * 1000 + ["c"]), f"{64 * 'a, '}1,000 others and c"),
     ),
     "an uncertainty is never written as zero": (
         (uncertain(11.2, 0.34, 0), "11.2 ± 0.3"), (uncertain(191.6, 2.4, 0), "192 ± 2"),

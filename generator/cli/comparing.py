@@ -36,6 +36,7 @@ READ_FROM_HUB = (
     " the vocabulary, which stands before its list of tensors: some MB"
 )
 SET_METADATA = "python -m gguf.scripts.gguf_set_metadata"  # Of gguf-py, from PyPI.
+MOST_KEYS = 12  # that are not understood, of a file
 T = TypeVar("T")
 CODES = {"equal": OK, "equal as far as both files tell": OK, "different": FAILED}
 
@@ -167,6 +168,10 @@ def _mend(every: "Mapping[str, tuple[Sequence[plan.Task], Mend]]") -> NoReturn:
     raise typer.Exit(max(codes))
 
 
+def _more(keys: Sequence[str]) -> str:
+    return f" and {len(keys) - MOST_KEYS:,} more" if len(keys) > MOST_KEYS else ""
+
+
 def _show(found: "Comparison") -> None:
     out.print(found.verdict)
     for difference in found.differences:
@@ -175,4 +180,4 @@ def _show(found: "Comparison") -> None:
         out.print(f"  ? {sentence}")
     for side, keys in zip("AB", found.unread, strict=True):
         if keys:
-            out.print(f"  Not understood in {side}: {', '.join(keys)}")
+            out.print(f"  Not understood in {side}: {', '.join(keys[:MOST_KEYS])}{_more(keys)}")

@@ -42,6 +42,20 @@ def test_the_verdict_is_the_first_line_and_the_exit_code(
     assert [one["kind"] for one in found["differences"]] == ["rotation"] * code
 
 
+def test_what_is_not_understood_is_one_line_of_bounded_length(run: Run, tmp_path: Path) -> None:
+    odd = {f"odd_{number}": [number] * 99 for number in range(20)}
+    scaling = {"rope_type": "linear", "factor": 2.0, **odd}
+    one = save_folder(tmp_path / "one", LLAMA)
+    other = save_folder(tmp_path / "other", {**LLAMA, "rope_scaling": scaling})
+    [line] = [
+        line
+        for line in run("compare", one, other).stdout.splitlines()
+        if "Not understood in B" in line
+    ]
+    assert line.endswith(" and 8 more")
+    assert len(line) < 1_500
+
+
 V1, V3 = "mistralai/Mistral-7B-v0.1", "mistralai/Mistral-7B-v0.3"
 
 
