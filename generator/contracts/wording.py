@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
 
 from generator import ROOT, text
+from generator.cache import byte_code
 from generator.contracts import own
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 (what shows a text escapes it)
+        bytecode_cache=byte_code.stored("words"),
     )
     environment.filters.update(FILTERS)
     # Of the rest of a template, which pages render.

@@ -13,11 +13,12 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, 
 from markupsafe import Markup
 
 from generator import PROGRAM
+from generator.cache import byte_code
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Card, Figure, Maker, Outcome, Page, own, paper_address
 from generator.contracts.wording import FILTERS
 from generator.figures import svg
-from generator.site import byte_code, moved, outline, reports
+from generator.site import moved, outline, reports
 from generator.site.compare import scripts as compare_data
 from generator.site.data import citations, dataset, feed, figure_scripts, finder, notebook_files
 from generator.site.data import downloads as data_files
@@ -190,7 +191,7 @@ def environment_of(*templates: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        bytecode_cache=byte_code.stored(),
+        bytecode_cache=byte_code.stored("pages"),
     )
     environment.filters.update(FILTERS)
     environment.filters["formula"] = formula

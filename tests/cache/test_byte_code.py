@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from jinja2 import DictLoader, Environment
 
-from generator.site import byte_code, render
-from generator.site.byte_code import ByteCode
+from generator.cache import byte_code
+from generator.cache.byte_code import ByteCode
+from generator.site import render
 from generator.site.materials import OURS
 
 Compiled = Callable[[str, str], bool]
@@ -72,7 +73,7 @@ def test_it_lies_where_python_has_its_own_or_nowhere(
     render.environment_of(*OURS.templates).get_template("pages/crumbs.jinja")
     assert [path for path in tmp_path.rglob("*") if path.is_file()]
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert byte_code.stored() is None
+    assert byte_code.stored("pages") is None
     render.environment_of.cache_clear()
 
 

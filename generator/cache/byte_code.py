@@ -40,11 +40,12 @@ class ByteCode(FileSystemBytecodeCache):
             super().dump_bytecode(bucket)
 
 
-def stored() -> ByteCode | None:
-    """That of this program; None where Python stores none."""
+def stored(kind: str) -> ByteCode | None:
+    """That of this program, of one ``kind`` of environment; None where Python stores none."""
     if sys.dont_write_bytecode or sys.implementation.cache_tag is None:
         return None
-    return ByteCode(Path(cache_from_source(str(PACKAGE / "templates"))).with_suffix(""), _program())
+    folder = Path(cache_from_source(str(PACKAGE / "templates"))).with_suffix("")
+    return ByteCode(folder / kind, _program())
 
 
 @cache
