@@ -104,14 +104,11 @@ def test_below_a_map_no_list_of_pairs_is_empty() -> None:
 def test_the_scale_beside_a_curve_is_that_of_its_values() -> None:
     """From 1 down to 0 it fills the height."""
     overlay: Any = SimpleNamespace(logarithmic="")
-    reading: Any = None
-    places = np.arange(5)
-    drawn = leading_picture._drawn(
-        reading, overlay, places, np.array([1.0, 0.75, 0.5, 0.25, 0.0]), ""
-    )
+    values = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
+    drawn = leading_picture._drawn(overlay, np.arange(5), values, "")
     assert drawn.levels == (0.0, drawn.height / 2, drawn.height)
-    assert drawn.curve.startswith("M0 0L")
-    assert drawn.curve.endswith(f"L{drawn.width} {drawn.height}")
+    assert drawn.path.startswith("M0 0L")
+    assert drawn.path.endswith(f"L{drawn.width} {drawn.height}")
 
 
 def test_of_three_nothing_is_concluded_and_of_one_scheme_nothing_across_schemes() -> None:
