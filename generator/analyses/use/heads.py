@@ -328,9 +328,10 @@ def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
     n_heads = first.arrays["first"].size
     count = round(min(shares) * n_heads / 100.0)
     if count and min(shares) > random:
-        medians = {key: first.value(key) for key in ("exponent", "exponent_r2")}
-        text = WORDING("fall", count=count, n_heads=n_heads, random=random, **medians)
-        yield Finding(text, ("power", *medians), 0.3)
+        low, high = sorted(result.value("exponent") or 0.0 for result in (first, second))
+        values = {"low": low, "high": high, "r2": first.value("exponent_r2"), "random": random}
+        text = WORDING("fall", count=count, n_heads=n_heads, **values)
+        yield Finding(text, ("power", "exponent", "exponent_r2"), 0.3)
 
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
