@@ -121,7 +121,8 @@ def test_a_last_year_with_few_families_is_shown_so_far() -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == [
         "2019 (10)", "2020 (10)", "2021 (6)",
     ]  # fmt: skip
-    so_far = [line.get_ydata()[-1] for line in axes.lines if line.get_xdata()[-1] == 2021]
+    ends = [np.asarray(line.get_xydata())[-1] for line in axes.lines]
+    so_far = [float(share) for year, share in ends if year == 2021]
     assert sorted(so_far) == pytest.approx([100 / 6, 500 / 6])
     assert (
         "2021"

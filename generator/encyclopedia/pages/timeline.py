@@ -372,7 +372,7 @@ def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
         years = [year + 0.5 for year in quantity.years]
         style = {"colour": SERIES[1], "marker": "o", "size": 4, "name": "median"}
         add(panel, Line(years, quantity.medians, **style))
-        first, last = (int(end(time for _, time, _ in quantity.points)) for end in (min, max))
+        first, last = (int(end(point[1] for point in quantity.points)) for end in (min, max))
         panel.set(
             xlabel="year of publication",
             ylabel=f"{quantity.title} ({quantity.unit})" if quantity.unit else quantity.title,
