@@ -262,13 +262,13 @@ def spans(starts: Sequence[int]) -> str:
 
 
 def pattern(indices: Sequence[int]) -> str:
-    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else all of
-    their ``ranges``.
+    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else
+    their ``ranges``, at most ``MOST_LISTED``.
     """
     steps = set(np.diff(indices).tolist())
     if len(indices) > 3 and len(steps) == 1 and steps != {1}:
         return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
-    return ranges(np.array(indices), most=len(indices))
+    return ranges(np.array(indices), most=MOST_LISTED)
 
 
 def between(low: float | None, high: float | None, digits: int = 1) -> str:

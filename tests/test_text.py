@@ -15,6 +15,7 @@ from generator.text import (
     enumerated,
     fixed,
     in_words,
+    pattern,
     plural,
     printed,
     printed_rows,
@@ -76,6 +77,10 @@ CASES = {
     "a list within a sentence has an end": (
         (enumerated(["a", "b", "c"]), "a, b and c"),
         (enumerated(["a"] * 64 + ["b"] * 1000 + ["c"]), f"{64 * 'a, '}1,000 others and c"),
+    ),
+    "layers are listed up to a number of ranges": (
+        (pattern([3, 7, 11, 15]), "3, 7, … 15 (one in 4)"),
+        (pattern([i for i in range(4096) if i % 4 != 3])[-27:], "252–254 and 960 more ranges"),
     ),
     "an uncertainty is never written as zero": (
         (uncertain(11.2, 0.34, 0), "11.2 ± 0.3"), (uncertain(191.6, 2.4, 0), "192 ± 2"),
