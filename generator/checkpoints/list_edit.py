@@ -22,7 +22,7 @@ def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """No other command changes the list at ``path`` during the block, which waits for one that
     does. on_wait: called before it waits
 
-    errors: RefusedError without such a list; OSError where its folder cannot be written to
+    errors: RefusedError without such a list, or where its folder cannot be written to
     """
     read_text(path)
     place = path.resolve()
@@ -32,6 +32,11 @@ def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     except Timeout:
         on_wait()
         lock.acquire()
+    except OSError as error:
+        found = error.strerror or error
+        raise RefusedError(
+            f"{path}: {found}; expected a list in a folder that can be written to"
+        ) from None
     try:
         yield
     finally:

@@ -1,11 +1,13 @@
 """Changes of the list keep all that a person wrote in it."""
 
 import errno
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
 import pytest
+from filelock import FileLock
 
 from generator.checkpoints import list_edit, list_file
 from generator.errors import RefusedError
@@ -121,3 +123,15 @@ def test_a_list_that_is_not_there_is_not_locked(path: Path) -> None:
     ):
         pass
     assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_list_in_a_folder_that_is_only_read_is_named_and_not_its_lock(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: FileLock, timeout: float | None = None) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), self.lock_file)
+
+    monkeypatch.setattr(FileLock, "acquire", refused)
+    said = rf"{path.name}: Read-only file system; expected a list in a folder"
+    with pytest.raises(RefusedError, match=said), list_edit.locked(path, pytest.fail):
+        pass
