@@ -365,7 +365,9 @@ def _spread(points: Sequence[tuple[str, float, float]]) -> list[float]:
 def _draw_growth(bases: Quantity, contexts: Quantity, _: Results) -> "Drawing":
     figure, axes = panels(2, height=3.6, sharey=None)
     for panel, quantity in zip(axes, (bases, contexts), strict=True):
-        for (title, _, value), time in zip(quantity.points, _spread(quantity.points), strict=True):
+        for (title, *_year, value), time in zip(
+            quantity.points, _spread(quantity.points), strict=True
+        ):
             style: dict[str, Any] = {"marker": "o", "size": 3, "is_joined": False, "alpha": 0.7}
             style |= {"colour": QUIET, "is_quiet": True, "name": hidden(title)}
             add(panel, Line([time], [value], **style))
