@@ -1,8 +1,10 @@
-"""What transformers 4 makes of the rotations of published configs whose keys are moved, renamed or
-dropped: the oracle of its reader.
+"""What programs make of published configs whose keys are moved, renamed or dropped: the oracles of
+their readers.
 
-`python -m benchmarks.readers_oracle PYTHON` writes it to the tests: PYTHON of an environment with
-transformers 4.57 and torch.
+`python -m benchmarks.readers_oracle READER PYTHON [FOLDER]` writes it to the tests: READER is
+transformers4, transformers5, mlx-lm or llama-cpp, PYTHON of an environment with that program and
+torch, and FOLDER that of llama.cpp's code. Of the last two the configs that the tests have are run
+again; those of transformers are made anew.
 """
 
 import json
@@ -16,8 +18,9 @@ from generator.checkpoints.model.resolved import defaults
 from generator.encyclopedia.known_models import known_models
 from generator.reading.reader_defaults import reader_defaults
 
-FILE = Path(__file__).parents[1] / "tests/reading/transformers4.json"
-SECONDS = 300
+TESTS = Path(__file__).parents[1] / "tests/reading"
+PROGRAMS = Path(__file__).parent / "programs"
+SECONDS = 1800
 SIZES = frozenset(
     {"model_type", "hidden_size", "num_attention_heads", "num_hidden_layers", "head_dim",
      "partial_rotary_factor", "max_position_embeddings", "original_max_position_embeddings",
@@ -25,28 +28,10 @@ SIZES = frozenset(
 )  # fmt: skip
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
-# Prints for each config the number of frequencies, their sum, the last, and the factor.
-RUN = """
-import json, logging, sys
-logging.disable(logging.CRITICAL)
-from transformers import CONFIG_MAPPING
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-found = []
-for settings in json.load(sys.stdin):
-    try:
-        config = CONFIG_MAPPING[settings.pop("model_type")](**settings)
-        scaling = config.rope_scaling or {}
-        kind = scaling.get("rope_type", scaling.get("type", "default"))
-        angles, factor = ROPE_INIT_FUNCTIONS[kind](config, device="cpu")
-        found.append([len(angles), float(angles.double().sum()), float(angles[-1]), float(factor)])
-    except Exception:
-        found.append(None)
-print(json.dumps(found))
-"""
 
 
 def configs() -> Iterator[Mapping[str, Any]]:
-    """Two for each family whose class takes a base and a scaling for all layers."""
+    """Three for each family whose class takes a base and a scaling for all layers."""
     families: set[str] = set()
     for model in known_models():
         family = model.settings.get("model_type", "")
@@ -75,16 +60,22 @@ def configs() -> Iterator[Mapping[str, Any]]:
 
 def main() -> None:
     """Write all that it takes."""
-    every = [dict(sorted(settings.items())) for settings in configs()]
-    command = [sys.argv[1], "-W", "ignore", "-c", RUN]
+    reader, python, *folder = sys.argv[1:]
+    name = reader.replace("-", "_")
+    file = TESTS / f"{name}.json"
+    if reader.startswith("transformers"):
+        every, name = [dict(sorted(settings.items())) for settings in configs()], "transformers"
+    else:
+        every = [settings for settings, _ in json.loads(file.read_text(encoding="utf-8"))]
+    command = [python, "-W", "ignore", str(PROGRAMS / f"of_{name}.py"), *folder]
     given = json.dumps(every).encode()
     printed = subprocess.run(command, input=given, capture_output=True, check=True, timeout=SECONDS)
     rows = [
         f" {json.dumps([settings, found])}"
         for settings, found in zip(every, json.loads(printed.stdout), strict=True)
-        if found is not None
+        if found is not None or name != "transformers"
     ]
-    FILE.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+    file.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ SIZES = {
     "max_position_embeddings": 64,
 }  # fmt: skip
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
-NEW = {**SIZES, "rope_parameters": {"rope_theta": 5e5, **YARN}}
-OLD = {**SIZES, "rope_theta": 5e5, "rope_scaling": YARN}
+NEW: dict[str, Any] = {**SIZES, "rope_parameters": {"rope_theta": 5e5, **YARN}}
+OLD: dict[str, Any] = {**SIZES, "rope_theta": 5e5, "rope_scaling": YARN}
 DYNAMIC = {"rope_theta": 5e5, "rope_type": "dynamic", "factor": 2.0}
 
 
@@ -140,6 +140,7 @@ def test_mlx_lm_takes_the_factors_for_long_texts_in_all(family: str) -> None:
         # mlx_lm/models/llama.py: all layers are full without layer_types.
         ({**OLD, "model_type": "mistral", "sliding_window": 8}, [None] * 4),
         ({**NEW, "model_type": "ministral3", "sliding_window": 8,
+          "rope_parameters": {**NEW["rope_parameters"], "llama_4_scaling_beta": 0.1},
           "layer_types": ["sliding_attention", "full_attention"] * 2}, [8, None] * 2),
         # gemma2.py and starcoder2.py there know no window.
         ({**SIZES, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16}, [None] * 4),
@@ -173,7 +174,7 @@ def test_programs_that_take_the_same_share_a_sentence() -> None:
     assert (
         "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other
     )
-    assert read.startswith("What llama.cpp's converter")
+    assert read.startswith("What SGLang")
     unknown = " ".join(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
     assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in unknown
 

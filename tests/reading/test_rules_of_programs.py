@@ -147,7 +147,7 @@ def test_what_another_model_type_or_version_would_make_known(settings: Settings,
      " transformers, but vLLM 0cd57848 reads it: it decides which components make a pair."),
     ({"original_rope": True}, "original_rope: true is not read by transformers."),
     ({"model_type": "bamba", "attn_rotary_emb": 8}, "attn_rotary_emb: 8 is not read by"
-     " transformers, but llama.cpp's converter 00bd27a6 and vLLM 0cd57848 read it: it gives how"
+     " transformers, but llama.cpp's converter 0c1e5709 and vLLM 0cd57848 read it: it gives how"
      " many components of a head are rotated."),
     ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, "indexer_rope_interleave: true"
      " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0cd57848 read it: it decides which"

@@ -15,11 +15,16 @@ ORIGINAL, FULL = "original_max_position_embeddings", "full_attention"
 STORED = frozenset({"linear", "yarn", "longrope", "su"})
 OF_DYNAMIC = "hunyuan"
 LLAMA3 = "llama3"
-# Families of the class for Llama and of EXAONE's, which alone store what such a scaling divides by;
-# and those whose class for Granite looks for it in vain.
+# Families of the class for Llama and of EXAONE's, which store what such a scaling divides by, those
+# that lose it, and those whose class fails for want of it.
 OF_LLAMA3 = frozenset(
     {"llama", "mistral", "mixtral", "smollm3", "llama4", "llama4_text", "apertus", "voxtral",
      "exaone", "exaone4"}
+)  # fmt: skip
+LOSE_LLAMA3 = frozenset(
+    {"cohere", "cohere2", "deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "falcon_h1",
+     "glm4_moe", "glm_moe_dsa", "gpt_oss", "hunyuan_v1_dense", "lfm2", "minimax_m2", "olmo2",
+     "olmoe", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "seed_oss", "starcoder2"}
 )  # fmt: skip
 WITHOUT_LLAMA3 = frozenset({"granite", "nemotron_h"})
 # Families whose classes store neither base nor scaling, and those that store the base alone.
@@ -29,6 +34,8 @@ BY_DEFAULT = 10_000.0  # Of llama.cpp, for a file without a base.
 # Lengths that classes write, whatever the file says.
 LENGTHS = {"falcon": 2048, "nemotron_h": 2**20}
 OWN_WAYS = frozenset({"ministral3"})
+# Families whose architecture it does not know.
+NOT_KNOWN = frozenset({"aya_vision", "mllama", "persimmon", "recurrent_gemma", "zamba2"})
 PLAIN = {"rope_theta": BY_DEFAULT, TYPE: "default"}
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
 # By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always rounds
@@ -50,7 +57,7 @@ def takes(settings: Json) -> Json | None:
     errors: RowError for YaRN without an original length, and for Granite with Llama 3's
     """
     family = str(settings.get("model_type"))
-    if not is_known(family) or family in OWN_WAYS:
+    if not is_known(family) or family in OWN_WAYS | NOT_KNOWN:
         return None
     for name in TEXT:
         if isinstance(part := settings.get(name), Mapping):
@@ -76,8 +83,9 @@ def _stored(settings: Json, family: str) -> Json | None:
     is_stored = kind in STORED or (kind == LLAMA3 and family in OF_LLAMA3)
     if kind == "default" or (is_stored and family not in LOSE_SCALING):
         return {**settings, **_written(family), **_taken(settings, kind)}
-    is_lost = kind in ("dynamic", LLAMA3) or family in LOSE_SCALING
-    if not is_lost or not is_of_one or family.startswith(OF_DYNAMIC):
+    is_lost = kind == "dynamic" and not family.startswith(OF_DYNAMIC)
+    is_lost |= kind == LLAMA3 and family in LOSE_LLAMA3
+    if not is_of_one or not (is_lost or family in LOSE_SCALING):
         return None  # Classes of some families store it in ways of their own.
     plain = {name: block[name] for name in KEPT if name in block}
     return {**kept, **_written(family), ROPE: {**_base(settings), **plain, TYPE: "default"}}
