@@ -179,7 +179,7 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
     ("readers", "mlx-lm 0.32.2 gives no layer a window, and transformers 5 gives 2 of 4 layers a"
      " window of 8 positions", {**LLAMA, "model_type": "gemma2", "sliding_window": 8,
       "head_dim": 16},
-     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16,
+     {**LLAMA, "model_type": "gemma2", "sliding_window": 8, "head_dim": 16, "rope_theta": 1e4,
       "layer_types": ["full_attention"] * 4}),
     # Each multiplies the length by the factor of a scaling without an original length.
     ("readers", "SGLang 0.5.23 takes texts of 128 positions, vLLM 0cd57848 takes texts of 128"
@@ -233,9 +233,9 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      DEEPSEEK_V4),
     # YaRNScalingRotaryEmbedding of SGLang 0.5.23 knows no attention_factor, YarnRoPE of mlx-lm no
     # truncate.
-    ("readers", "yarn scaling, with attention_factor 1.0, which is not read by mlx-lm 0.32.2 and"
-     " SGLang 0.5.23", scaled(LONG, **YARN, attention_factor=1.0), scaled(LONG, **YARN)),
-    ("readers", "with truncate false, which is not read by mlx-lm 0.32.2",
+    ("readers", "attention_factor 1.0, which is not read by llama.cpp's converter 0c1e5709, mlx-lm"
+     " 0.32.2 and SGLang", scaled(LONG, **YARN, attention_factor=1.0), scaled(LONG, **YARN)),
+    ("readers", "truncate false, which is not read by llama.cpp's converter 0c1e5709 and mlx-lm",
      scaled(LONG, **YARN, truncate=False), scaled(LONG, **YARN)),
     ("readers", "SGLang 0.5.23 takes base 1,000,000, 16 of 16 components, yarn scaling, factor"
      " 2.277",
