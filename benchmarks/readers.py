@@ -102,7 +102,7 @@ def _is_unnamed(field: str, code: ast.Module) -> bool:
     """Whether no code of a module on its own takes a field."""
     every = list(ast.walk(code))
     named = {one.attr for one in every if isinstance(one, ast.Attribute)}
-    named |= {one.value for one in every if isinstance(one, ast.Constant)}
+    named |= {str(one.value) for one in every if isinstance(one, ast.Constant)}
     return field not in named and not _is_of_others(code)
 
 

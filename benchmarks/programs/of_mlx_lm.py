@@ -13,7 +13,13 @@ N_TOKENS = 24
 POSITION = ("rope", "rotary", "window", "layer_types", "max_position", "head_dim", "theta", "chunk",
             "nope", "pattern")  # fmt: skip
 # By the type of a field that a shipped config leaves out, since it does not concern position.
-FILL = (("float", 1.0), ("bool", False), ("int", 2), ("ist", []), ("", "silu"))
+FILL: tuple[tuple[str, Any], ...] = (
+    ("float", 1.0),
+    ("bool", False),
+    ("int", 2),
+    ("ist", []),
+    ("", "silu"),
+)
 OF_TEXT = ("TextArgs", "TextConfig", "TextModelArgs")
 SMALL = 1e-12  # sines below it are no rotation's
 

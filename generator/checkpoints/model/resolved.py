@@ -70,7 +70,7 @@ def completed_by_class(readable: ModelConfig) -> tuple[ModelConfig, str, tuple[s
         if name not in readable and _is_misread(readable, names, settings.get(name))
     }
     kept = {name: settings[name] for name in settings if name not in misread}
-    kept = _beside_class(readable.settings) | kept | _with_base(kept, readable)
+    kept = {**_beside_class(readable.settings), **kept, **_with_base(kept, readable)}
     return replace(readable, settings=_with_window(kept, readable.settings)), refused, mended
 
 

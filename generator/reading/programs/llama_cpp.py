@@ -112,9 +112,8 @@ def _taken(settings: Json, kind: str) -> Json:
     for name in (ROPE, SCALING):
         if kind in NOT_TAKEN and isinstance(given := settings.get(name), Mapping):
             inner = given.get(FULL)
-            is_of_kinds = isinstance(inner, Mapping)
-            found[name] = {**given, FULL: _without(inner, kind)} if is_of_kinds else given
-            found[name] = _without(found[name], kind)
+            whole = {**given, FULL: _without(inner, kind)} if isinstance(inner, Mapping) else given
+            found[name] = _without(whole, kind)
     return found
 
 

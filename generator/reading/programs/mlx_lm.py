@@ -136,11 +136,13 @@ def _width(settings: Json, given: Json) -> Json:
     """The width of a head where its code divides that of the model by the heads, and transformers
     has a width of its own.
     """
-    sizes = settings.get("hidden_size"), settings.get("num_attention_heads")
+    size, heads = settings.get("hidden_size"), settings.get("num_attention_heads")
     is_other = WIDTH in settings or defaults(str(settings.get("model_type"))).get(WIDTH)
-    if given.get(WIDTH) or LATENT in settings or not all(sizes) or not is_other:
+    if not (isinstance(size, int) and isinstance(heads, int) and size and heads):
         return {}
-    return {WIDTH: sizes[0] // sizes[1]}
+    if given.get(WIDTH) or LATENT in settings or not is_other:
+        return {}
+    return {WIDTH: size // heads}
 
 
 def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:
