@@ -114,4 +114,5 @@ def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
         f"{SMOLLM2} has more of them than with random weights: 49% of heads."
     )
     assert first.sentence({OTHER: both[OTHER]}, 1) == ""
+    assert first.sentence({**both, OTHER: result(60.0, 70.0)}, 2) == first.sentence(both, 2)
     assert previous.sentence(both, 2) == ""
