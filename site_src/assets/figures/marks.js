@@ -126,10 +126,10 @@
     context.stroke();
   }
 
-  /* Words with a border in the colour of the paper, so that lines do not cross them. */
+  /* Words with a border in the colour of the paper, so that lines do not cross them; without in cells and on dots. */
   function words(context, text, x, y, colour, paper) {
-    const inCells = colour === "#000000" || colour === "#ffffff";
-    if (!inCells) {
+    const inside = ["#000000", "#ffffff", paper].includes(colour);
+    if (!inside) {
       context.lineWidth = 3;
       context.lineJoin = "round";
       context.strokeStyle = paper;
