@@ -177,6 +177,17 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
+def copies_of(atlas: Atlas) -> dict[str, str]:
+    """Pages of checkpoints that the list calls copies, by the models of the Hub that they copy."""
+    return {
+        outcome.checkpoint.copy_of.removeprefix(
+            "hub:"
+        ): f"checkpoints/{outcome.checkpoint.slug}.html"
+        for outcome in atlas.outcomes
+        if outcome.checkpoint.copy_of.startswith("hub:")
+    }
+
+
 def named(atlas: Atlas) -> list[tuple[str, str, str]]:
     """The id of each model, its family and the address of its page."""
     return [

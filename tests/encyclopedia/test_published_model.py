@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from benchmarks.precompute import details_of
-from generator.contracts import Atlas
+from generator.contracts import Atlas, Checkpoint, Outcome
 from generator.encyclopedia import details
 from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model
@@ -197,8 +197,8 @@ def test_costs_are_those_of_the_layers() -> None:
 def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """mlx-lm's code for Mistral knows no window; of Yi, a Llama, all take the same."""
-    names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
+    """Neither mlx-lm nor llama.cpp's converter takes Mistral's window; of Yi, a Llama, all take the same."""
+    """Neither mlx-lm nor llama.cpp takes Mistral's window; of Yi, a Llama, all take the same."""
     models = {name: model for name in names if (model := known_model(name)) is not None}
     made = {name: details_of(model) for name, model in models.items()}
     monkeypatch.setattr(details, "of", lambda model: made[model.id])
@@ -208,5 +208,15 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     fold = pages[names[0]].partition("What each program takes</summary>")[2]
     text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
-    assert "mlx-lm 0.32.2 takes base 10,000, 128 of 128 components; it gives no layer" in text
+    assert "and mlx-lm 0.32.2 take base 10,000, 128 of 128 components; they give no layer" in text
     assert "What each program takes" not in pages[names[1]]
+
+
+def test_a_page_leads_to_the_figures_of_a_copy() -> None:
+    model = known_model("Qwen/Qwen3-0.6B")
+    assert model is not None
+    row = Checkpoint("copy", "folder", "copy", "copy", "Copy", copy_of="hub:Qwen/Qwen3-0.6B")
+    guest = guests(published.table([model]))
+    atlas = Atlas((Outcome(row, "ok"),), (), all_schemes(), guests=guest)
+    [page] = published_model.pages(atlas)
+    assert 'checkpoints/copy.html">figures of a copy</a>' in rendered(page)

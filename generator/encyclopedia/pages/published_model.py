@@ -13,7 +13,15 @@ from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import details
 from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
-from generator.encyclopedia.model_rows import KINDS, WORDING, growing, page_of, pages_of, records
+from generator.encyclopedia.model_rows import (
+    KINDS,
+    WORDING,
+    copies_of,
+    growing,
+    page_of,
+    pages_of,
+    records,
+)
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
@@ -56,7 +64,8 @@ class StackOfLayers:
 
 @dataclass(frozen=True)
 class PublishedContext(PageContext, template="published_model.md.jinja"):
-    """model: as in models.json; titles: of schemes by key; measured: address of figures, "" without
+    """model: as in models.json; titles: of schemes by key; measured: address of figures, or "";
+        copied: of those of a copy
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
@@ -85,6 +94,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     served: Sequence[Json]
     keys: Sequence[str]
     measured: str
+    copied: str
     taken: Sequence[tuple[str, bool]]
     beside: tuple[Sequence[str], str]
 
@@ -92,12 +102,15 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    measured, family = pages_of(atlas), relatives(atlas)
-    return [_page(model, titles, measured, family.get(model["id"], ())) for model in records(atlas)]
+    shown, family = (pages_of(atlas), copies_of(atlas)), relatives(atlas)
+    return [_page(model, titles, shown, family.get(model["id"], ())) for model in records(atlas)]
 
 
 def _page(
-    model: Json, titles: dict[str, str], measured: dict[str, str], family: Sequence[str]
+    model: Json,
+    titles: dict[str, str],
+    shown: tuple[dict[str, str], dict[str, str]],
+    family: Sequence[str],
 ) -> Page:
     owner, _, name = model["id"].rpartition("/")
     sight = sight_row(model)
@@ -117,7 +130,8 @@ def _page(
         image_sizes=list(_image_sizes(model["image"])),
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
-        measured=measured.get(model["id"], ""),
+        measured=shown[0].get(model["id"], ""),
+        copied=shown[1].get(model["id"], ""),
         beside=_beside(model["id"], family),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
     )
