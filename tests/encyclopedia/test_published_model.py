@@ -197,7 +197,6 @@ def test_costs_are_those_of_the_layers() -> None:
 def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither mlx-lm nor llama.cpp's converter takes Mistral's window; of Yi, a Llama, all take the same."""
     """Neither mlx-lm nor llama.cpp takes Mistral's window; of Yi, a Llama, all take the same."""
     models = {name: model for name in names if (model := known_model(name)) is not None}
     made = {name: details_of(model) for name, model in models.items()}
