@@ -377,17 +377,19 @@ def sentence(results: Results, _: int) -> str:
 
 
 def _of_kind(kind: str, results: Results, _: int) -> str:
-    """In how many parts more heads are of a kind than with random weights, and where most are."""
+    """In how many parts more heads are of a kind than with random weights, and in which of these
+    most.
+    """
     known = {
         label.title: (found.value, float(result.arrays.get(f"{kind}_random", 0.0)))
         for label, result in results.items()
         if (found := result.find(kind)) and found.value is not None
     }
-    more = sum(value > random for value, random in known.values())
+    more = {title: value for title, (value, random) in known.items() if value > random}
     if not more:
         return ""
-    most = max(known, key=lambda title: known[title][0])
-    return WORDING("bars", n_more=more, n_parts=len(known), title=most, most=known[most][0])
+    most = max(more, key=more.__getitem__)
+    return WORDING("bars", n_more=len(more), n_parts=len(known), title=most, most=more[most])
 
 
 def _to_one_place(result: Result) -> Floats:
