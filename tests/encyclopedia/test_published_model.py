@@ -197,7 +197,7 @@ def test_costs_are_those_of_the_layers() -> None:
 def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """mlx-lm's code for Mistral knows no window; of Yi, a Llama, all take the same."""
+    """mlx-lm's code for Mistral and llama.cpp's converter know no window; of Yi, a Llama, all take the same."""
     names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
     models = {name: model for name in names if (model := known_model(name)) is not None}
     made = {name: details_of(model) for name, model in models.items()}
@@ -208,5 +208,5 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     fold = pages[names[0]].partition("What each program takes</summary>")[2]
     text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
-    assert "mlx-lm 0.32.2 takes base 10,000, 128 of 128 components; it gives no layer" in text
+    assert "and mlx-lm 0.32.2 take base 10,000, 128 of 128 components; they give no layer" in text
     assert "What each program takes" not in pages[names[1]]
