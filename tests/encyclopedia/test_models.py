@@ -17,6 +17,7 @@ from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.pages import known_models as models_page
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
+from generator.text import plural
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
@@ -86,7 +87,7 @@ def test_what_was_entered_from_knowledge_is_marked_in_its_row_and_explained(atla
         "from knowledge, not checked"
     ] * len(unchecked)
     assert 0 < len(unchecked) < len(IDS)
-    assert f"The other {len(unchecked)} configs, marked" in rendered(page)
+    assert f"The other {plural(len(unchecked), 'config')}, marked" in rendered(page)
     assert rendered(page).count(f"{mark}, because") == 1
 
 
