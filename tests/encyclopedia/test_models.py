@@ -160,7 +160,9 @@ def test_an_undated_model_is_sorted_by_its_best_known_month() -> None:
     names = ("openai-community/gpt2", "openai-community/gpt2-xl", "MiniMaxAI/MiniMax-M3",
              "allenai/Olmo-3.1-32B-Instruct", "internlm/internlm-chat-7b")  # fmt: skip
     chosen = [model for name in names if (model := known_model(name))]
-    near = models.best_months(json.loads(published.table(chosen))["models"])
+    first, *others = json.loads(published.table(chosen))["models"]
+    assert first["id"] == names[0]
+    near = models.best_months([first, *({**one, "month": None} for one in others)])
     gpt2 = near["openai-community/gpt2"]
     assert near == {
         names[0]: gpt2, names[1]: gpt2, names[3]: "2025-12", names[4]: "2024-01",
