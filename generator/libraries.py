@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec, module_from_spec
@@ -98,7 +99,10 @@ def _import_bare(name: str) -> None:
     def loaded(attribute: str) -> Any:
         vars(package).pop("__getattr__", None)
         load(package)
-        return getattr(sys.modules[name], attribute)
+        whole = sys.modules[name]
+        if whole is not package:  # Which some may hold already.
+            vars(package)["__getattr__"] = partial(getattr, whole)
+        return getattr(whole, attribute)
 
     vars(package).update(__version__=version("transformers"), __getattr__=loaded)
     sys.modules[name] = package

@@ -30,7 +30,7 @@ class ByteCode(FileSystemBytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Read the byte code of a template, where it is that of its text and of the program."""
-        with suppress(OSError):
+        with suppress(Exception):  # For a damaged file, pickle raises any.
             super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:

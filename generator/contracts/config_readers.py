@@ -12,7 +12,8 @@ class ConfigReader:
 
     key: the name of its module, with hyphens
     read_on: the day to which its code was read; source: where in that code
-    is_run: whether tests hold what it takes against the program itself
+    is_run: whether tests hold what it takes against what the program itself took when it was run,
+        on small configs of many families
     takes: returns the config.json that means to transformers 5 what the given one means to this
         program, None where that is not known; raises RowError for one that it refuses
     limit: returns the positions that it serves by default, from what its config class makes of

@@ -19,7 +19,8 @@ class Sums:
     """Sums over some states of a layer.
 
     positions: (n_positions,), of the states of each sequence; kept less their mean
-    halves: (2, n_positions, d_model), sums over every second sequence of a batch
+    halves: (2, n_positions, d_model), sums over every second sequence of a batch; of_sequences: the
+        sum over all states of the squares of the means of their sequences
     """
 
     def __init__(self, positions: Floats, d_model: int) -> None:
@@ -27,6 +28,7 @@ class Sums:
         self.n_sequences = 0
         self.halves = np.zeros((2, len(positions), d_model))
         self.products = np.zeros((d_model, d_model))
+        self.of_sequences = 0.0
 
     def add(self, states: Floats) -> None:
         """Take in states (n_sequences, n_positions, d_model)."""
@@ -35,6 +37,7 @@ class Sums:
         self.n_sequences += len(values)
         self.halves += [values[first::2].sum(axis=0) for first in (0, 1)]
         self.products += rows.T @ rows
+        self.of_sequences += len(self.positions) * float((values.mean(axis=1) ** 2).sum())
 
     @property
     def by_position(self) -> Floats:
@@ -116,17 +119,19 @@ def _gcv(values: Floats, projected: Floats, train: Sums, penalty: float) -> floa
 
 
 def share_of_position(sums: Sums) -> float:
-    """Share of the variance of states that belongs to the position, without bias (ε², Kelley 1935);
-    0 without variance, and for fewer than two sequences.
+    """Share of the variance of states that belongs to the position, without bias (ε², Kelley 1935,
+    with sequences as blocks: what all positions of one have in common is no noise of theirs); 0
+    without variance, and for fewer than two sequences.
     """
-    n_sequences, n_positions = sums.n_sequences, len(sums.positions)
-    means = sums.by_position / n_sequences
-    of_position = n_sequences * float(((means - sums.mean) ** 2).sum())
+    n_sequences = sums.n_sequences
     total = float(np.trace(sums.gram))
     if total <= 0.0 or n_sequences < 2:
         return 0.0
-    mean_within = (total - of_position) / (n_positions * (n_sequences - 1))
-    return float((of_position - (n_positions - 1) * mean_within) / total)
+    means = sums.by_position / n_sequences
+    of_position = n_sequences * float(((means - sums.mean) ** 2).sum())
+    of_sequence = sums.of_sequences - sums.n_rows * float(sums.mean @ sums.mean)
+    noise = (total - of_position - of_sequence) / (n_sequences - 1)
+    return float((of_position - noise) / total)
 
 
 def rank_of_positions(sums: Sums, components: Array | None = None) -> float | None:

@@ -221,7 +221,9 @@ def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int |
 
 
 def turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
-    """Whether two rotations, or several for axes, turn by other angles or factors."""
+    """Whether two rotations, or several for axes, turn by other angles or factors, or as many pairs
+    of wider heads.
+    """
     forms = [
         [side.rotations[key].form for key in of_side]
         for of_side, side in zip(keys, sides, strict=True)
@@ -232,6 +234,7 @@ def turn_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
         angles[0].shape != angles[1].shape
         or not np.allclose(angles[0], angles[1], rtol=CLOSE, atol=0.0)
         or not math.isclose(*factors, rel_tol=CLOSE)
+        or sides[0].has_other_heads(keys[0][0], sides[1], keys[1][0])
     )
 
 

@@ -177,8 +177,8 @@ def taken_of(task: Task) -> tuple[str, ...]:
 
 
 def sentences(config: ModelConfig) -> tuple[str, ...]:
-    """What programs take from a config.json, those together that take the same, and whose code no
-    test runs.
+    """What programs take from a config.json, those together that take the same, and which of them
+    were not run.
     """
     every = taken(config.settings, config.where)
     rule = next(rule for rule in all_rules() if rule.key == READERS)

@@ -17,11 +17,13 @@ from generator.reading.find import Found, all_schemes
 from generator.reading.plan import Task, opened
 from generator.reading.questions import parts_not_understood
 from generator.reading.shipped import opened_or_shipped
+from generator.reading.taken import is_read
 
 WORDING = Wording("wording/comparison.jinja")
 Key = tuple[str, str]
 # Pairs that turn by time, by height and by width, and the kind of a rotation with them.
 SECTIONS, OF_SECTIONS = "mrope_section", "mrope"
+WIDTH = "head_dim"  # of an attention head
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,24 @@ class Side:
     def is_open(self) -> bool:
         """Whether it may have more encodings than were found."""
         return bool(self.asked) or not self.found.is_complete
+
+    def has_other_heads(self, key: str, other: "Side", other_key: str) -> bool:
+        """Whether the heads of a rotation have another width than those of one of ``other``, where
+        both are of one family, and a key of each config.json gives it; not of latent attention,
+        whose keys give other widths.
+        """
+        one, another = self._heads(key), other._heads(other_key)
+        if one is None or another is None:
+            return False
+        return one[0] == another[0] and one[1] != another[1]
+
+    def _heads(self, key: str) -> tuple[str, int] | None:
+        config, record = self.files.config, self.rotations[key].record
+        origin = record.origins.get(WIDTH)
+        is_given = origin is not None and {each.split(".")[-1] for each in origin.keys} == {WIDTH}
+        if not is_given or config.is_latent or not is_read(config):
+            return None
+        return config.text_model.family, int(record.parameters[WIDTH])
 
     def beside(self, parts: Sequence[str]) -> dict[Key, Encoding[Form]]:
         """Encodings by part and scheme, without the rotations in layers of ``parts``."""

@@ -54,8 +54,9 @@ class Outline:
 
 
 def chapter(outcome: Outcome, reading: Reading) -> str:
-    """Address in the site of the chapter about an encoding."""
-    return Outline.of(outcome).encoding(reading)
+    """Address in the site of the chapter about an encoding: its page where it is the only one."""
+    address = Outline.of(outcome).encoding(reading)
+    return address.partition("#")[0] if len(outcome.readings) == 1 else address
 
 
 def section(outcome: Outcome, reading: Reading, analysis: Analysis) -> str:

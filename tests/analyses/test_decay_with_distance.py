@@ -456,7 +456,7 @@ def test_a_sentence_says_from_where_to_where_and_counts_the_steps() -> None:
     falls = np.count_nonzero(np.diff(cosines[:21]) < 0.0)
     assert result_of(rotation(1e4)).findings[0].text == (
         "The mean cosine of the angles falls halfway to its far level (from 1 to"
-        f" {(1.0 + far) / 2.0:.2f}, within 8.1 positions (measured over 128). Its far level, the"
+        f" {(1.0 + far) / 2.0:.2f}) within 8.1 positions (measured over 128). Its far level, the"
         f" mean over all pairs of positions 96 to 127 apart, is {far:.2f}. It falls in {falls} of"
         " the first 20 steps."
     )

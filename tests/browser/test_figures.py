@@ -101,8 +101,8 @@ def test_a_bin_between_two_gaps_is_as_wide_as_one(page: Page, address: str) -> N
 def test_without_javascript_the_picture_stays(browser: Browser, address: str) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        page.goto(f"{address}/{MEASURE}")
-        assert page.locator("#encoder-learned-vector_norms-lines img").is_visible()
+        page.goto(f"{address}/{MEASURE}#encoder-learned-vector_norms-lines")
+        expect(page.locator("#encoder-learned-vector_norms-lines img")).to_be_visible()
 
 
 def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arrays: Any) -> None:
@@ -171,8 +171,7 @@ def test_keys_zoom_and_escape_resets(page: Page, address: str) -> None:
 
 def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: Any) -> None:
     page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
-    figure = page.locator("#encoder-learned-similarity_of_positions-matrix")
-    figure.scroll_into_view_if_needed()
+    figure = drawn(page.locator("#encoder-learned-similarity_of_positions-matrix"))
     figure.locator(".pa-frame").first.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
@@ -341,7 +340,7 @@ def test_a_citation_has_revision_version_and_address(page: Page, address: str) -
     ],
 )
 def test_a_number_is_cited_at_its_link(page: Page, address: str, path: str, value: str) -> None:
-    page.goto(f"{address}/{path}")
+    page.goto(f"{address}/{path}#{value}")
     place = page.locator(f"[id='{value}']")
     place.scroll_into_view_if_needed()
     place.locator(".pa-quote").focus()
@@ -444,8 +443,9 @@ def test_a_short_drag_does_not_zoom(page: Page, address: str) -> None:
 
 def test_the_menu_takes_the_room_that_was_kept_for_it(own_page: Page, address: str) -> None:
     own_page.route("**/assets/figures.js", lambda route: route.abort())
-    own_page.goto(f"{address}/{MEASURE}")
+    own_page.goto(f"{address}/{MEASURE}#encoder-learned-vector_norms-lines")
     caption = own_page.locator("#encoder-learned-vector_norms-lines figcaption")
+    expect(caption).to_be_visible()
     before = caption.evaluate("caption => caption.getBoundingClientRect().height")
     own_page.unroute_all()
     alive(own_page, address, "vector_norms-lines")
@@ -518,9 +518,7 @@ def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
 def test_on_a_phone_panels_stand_below_one_another(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 375, "height": 800})
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
-    figure = page.locator(".pa-figure", has_text="Similarity").last
-    figure.scroll_into_view_if_needed()
-    figure.locator(".pa-live canvas").first.wait_for()
+    figure = drawn(page.locator(".pa-figure", has_text="Similarity").last)
     frames = figure.locator(".pa-frame").all()
     boxes = [box for frame in frames if (box := frame.bounding_box())]
     page.close()

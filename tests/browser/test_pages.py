@@ -325,8 +325,12 @@ def test_search_finds(sought: tuple[str, ...], page: Page, address: str, built: 
         page.locator(f".md-search-result__link[href*='{FOUND[words]}']").first.wait_for()
 
 
+GALLERY = "summary:has(~ .pa-gallery)"
+
+
 def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: str) -> None:
     page.goto(f"{address}/index.html")
+    page.locator(GALLERY).click()
     cards = page.locator(".pa-card:visible")
     every = cards.count()
     page.locator(".pa-filter [name=scheme]").select_option(label="Rotary")
@@ -340,6 +344,7 @@ def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: 
 
 def test_without_javascript_the_gallery_is_whole(without_scripts: Page, address: str) -> None:
     without_scripts.goto(f"{address}/index.html")
+    without_scripts.locator(GALLERY).click()
     assert without_scripts.locator(".pa-filter").is_hidden()
     assert (
         without_scripts.locator(".pa-card:visible").count()
@@ -352,6 +357,8 @@ def test_a_keyboard_alone_opens_a_checkpoint_in_sight(page: Page, address: str) 
     page.goto(f"{address}/index.html")
     for _ in range(120):
         page.keyboard.press("Tab")
+        if page.evaluate(f"document.activeElement.matches('{GALLERY}')"):
+            page.keyboard.press("Enter")
         if page.evaluate("document.activeElement.matches('.pa-card a')"):
             break
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"

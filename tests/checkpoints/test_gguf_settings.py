@@ -202,7 +202,7 @@ def test_factors_of_another_shape_are_refused(shape: tuple[int, ...], tmp_path: 
 
 # Settings and stored factors of a rotation that cannot be.
 NO_ROTATIONS: dict[str, tuple[Settings, int]] = {
-    "'stored'": ({}, 5),
+    '"stored"': ({}, 5),
 }
 UNKNOWN_ROTATIONS: dict[str, tuple[Settings, int]] = {
     "unheard of": ({"rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0}, 0),

@@ -96,6 +96,6 @@ def test_a_config_class_cannot_ask_the_hub(monkeypatch: pytest.MonkeyPatch) -> N
         LlamaConfig, "__init__", lambda *_, **__: get_session().get("http://127.0.0.1:9/")
     )
     assert (
-        "OfflineModeIsEnabled"
+        "offline mode is enabled"
         in resolved(ModelConfig({"model_type": "llama", "hidden_size": 4711}, "x")).refused
     )

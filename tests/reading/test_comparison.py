@@ -141,6 +141,30 @@ def test_frequencies_of_longer_texts_part_where_those_of_shorter_ones_do_not() -
     assert "angles part by up to 0.75 rad a position" in found[0].text
 
 
+def test_equal_angles_of_heads_of_another_width_differ_where_both_files_give_it() -> None:
+    """Half of 32 components turns as all of 16 do. Latent attention states a width beside its own
+    (DeepSeek-V3), and another family may have a share of its own.
+    """
+    half: Settings = {"head_dim": 32, "partial_rotary_factor": 0.5}
+    whole: Settings = {"head_dim": 16, "partial_rotary_factor": 1.0}
+    glm: Settings = {**LLAMA, "model_type": "glm4_moe"}
+    [found] = between(config({**glm, **half}), config({**glm, **whole})).differences
+    assert found.kind == "rotation"
+    assert "16 of 32 components (head_dim in config.json) in A and base 1,000,000, 16 of 16" in (
+        found.text
+    )
+    latent = {**LLAMA, "model_type": "deepseek_v3", "qk_rope_head_dim": 16, "qk_nope_head_dim": 16,
+              "v_head_dim": 16, "kv_lora_rank": 32, "q_lora_rank": 32}  # fmt: skip
+    unstated = {**glm, "hidden_size": 128, "partial_rotary_factor": 0.5}
+    for one, other in (
+        ({**glm, **half}, {**glm, **half}),
+        ({**glm, **half}, {**glm, **whole, "model_type": "glm"}),
+        ({**latent, "head_dim": 32}, {**latent, "head_dim": 16}),
+        ({**glm, **half, "num_attention_heads": 4}, unstated),
+    ):
+        assert between(config(one), config(other)).verdict == "equal"
+
+
 def test_the_word_by_which_programs_know_sections_is_told() -> None:
     sections = {"mrope_section": [2, 3, 3]}
     one, other = (

@@ -336,7 +336,8 @@ def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     """A finding on attention sinks, where both runs show more than random weights do."""
-    least = LEAST_SINKS + (random := float(first.arrays.get("sinks_random", 0.0)))
+    random = max(float(first.arrays.get(f"{key}_random", 0.0)) for key in SINKS)
+    least = LEAST_SINKS + random
     both = [result.find("sinks") for result in (first, second)]
     if any(found is None or (found.value or 0.0) <= least for found in both):
         return
@@ -378,7 +379,7 @@ def sentence(results: Results, _: int) -> str:
 
 def _of_kind(kind: str, results: Results, _: int) -> str:
     """In how many parts more heads are of a kind than with random weights, and in which of these
-    most.
+    most are.
     """
     known = {
         label.title: (found.value, float(result.arrays.get(f"{kind}_random", 0.0)))
@@ -388,7 +389,7 @@ def _of_kind(kind: str, results: Results, _: int) -> str:
     more = {title: value for title, (value, random) in known.items() if value > random}
     if not more:
         return ""
-    most = max(more, key=more.__getitem__)
+    most = max(more, key=lambda title: more[title])
     return WORDING("bars", n_more=len(more), n_parts=len(known), title=most, most=more[most])
 
 

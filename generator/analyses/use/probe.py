@@ -301,7 +301,7 @@ def headline(results: Results) -> str:
 
 
 def _how_many(flags: Sequence[bool]) -> str:
-    """ "all" or "most"; "" of half or fewer, or of fewer than two."""
+    """ "all" or "most"; "" of half or fewer, or where there are fewer than two."""
     if len(flags) < FEWEST_OF_MODELS or 2 * sum(flags) <= len(flags):
         return ""
     return "all" if all(flags) else "most"

@@ -15,8 +15,9 @@ ORIGINAL, FULL = "original_max_position_embeddings", "full_attention"
 STORED = frozenset({"linear", "yarn", "longrope", "su"})
 OF_DYNAMIC = "hunyuan"
 LLAMA3 = "llama3"
-# Families of the class for Llama and of EXAONE's, which store what such a scaling divides by, those
-# that lose it, and those whose class fails for want of it.
+# By the code of classes, of which the converter ran on one family or several each. Families of the
+# class for Llama and of EXAONE's, which store what such a scaling divides by, those that lose it,
+# and those whose class fails for want of it.
 OF_LLAMA3 = frozenset(
     {"llama", "mistral", "mixtral", "smollm3", "llama4", "llama4_text", "apertus", "voxtral",
      "exaone", "exaone4"}

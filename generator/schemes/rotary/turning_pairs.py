@@ -9,7 +9,7 @@ from generator.checkpoints.model.families import SECTIONS_OF_CODE
 from generator.contracts import FurtherPicture, Numbers
 from generator.encodings import BASE, Rotation
 from generator.figures.canvas import Figure
-from generator.figures.lines import legend_below
+from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import colour_bar, image, image_panels, panels
 from generator.figures.scene import Line, Panel, Text, add
 from generator.figures.style import PAPER, SEQUENTIAL, SERIES
@@ -86,7 +86,8 @@ def _draw_orders(numbers: Numbers) -> Figure:
     ):
         ends = ((place, 1.0), (int(other), 0.0))
         x, y = zip(*ends, strict=True)
-        add(axes, Line(x, y, colour=SERIES[pair], marker="o", size=19.0, width=2.0))
+        name = hidden(f"component {place} of neighbours")
+        add(axes, Line(x, y, colour=SERIES[pair], name=name, marker="o", size=19.0, width=2.0))
         for at in ends:
             add(axes, Text(str(at[0]), at, justify="center", baseline="center", colour=PAPER))
     axes.set_yticks([1, 0], ["neighbours", "halves"])

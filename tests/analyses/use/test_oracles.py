@@ -341,13 +341,27 @@ def test_chance_of_induction_is_that_of_a_model_without_positions_and_content() 
 
 
 def test_a_planted_share_of_position_is_found() -> None:
-    """ε² of μ ~ 0.5 N(0, 1) and noise N(0, 1): .196963 for default_rng(0); of noise alone, 0."""
+    """Of μ ~ 0.5 N(0, 1) and noise N(0, 1), the mean product of the means of two texts, over all
+    pairs, each less its mean over positions; of noise alone, 0.
+    """
     draws = np.random.default_rng(0)
     means = draws.normal(size=(64, 96)) * 0.5
     states = means + draws.normal(size=(200, 64, 96))
-    assert share_of_position(sums(states)) == pytest.approx(0.19696329, abs=1e-7)
+    own = (states - states.mean(axis=1, keepdims=True)).reshape(200, -1)
+    products = own @ own.T
+    of_pairs = (products.sum() - np.trace(products)) / (200 * 199)
+    total = ((states - states.mean(axis=(0, 1))) ** 2).sum() / 200
+    assert share_of_position(sums(states)) == pytest.approx(of_pairs / total, abs=1e-9)
+    assert of_pairs / total == pytest.approx(0.2, abs=0.01)
     noise = np.random.default_rng(1).normal(size=(200, 64, 96))
     assert abs(share_of_position(sums(noise))) < 1e-3
+
+
+def test_what_a_text_has_in_all_positions_is_no_share_of_theirs() -> None:
+    """With half of the variance by text, one analysis by position alone gives −1 / (2 · 64)."""
+    draws = np.random.default_rng(2)
+    states = draws.normal(size=(64, 1, 96)) + draws.normal(size=(64, 60, 96))
+    assert abs(share_of_position(sums(states))) < 1e-3
 
 
 def test_the_share_is_that_of_two_halves_and_the_plain_one_is_too_high() -> None:
