@@ -303,18 +303,13 @@ def _summary(result: Result) -> dict[str, Any]:
 
 
 def appeal(result: Result) -> float:
-    """How round the curve is, times the share of the variance that it holds, where it winds round
-    its middle; 0 elsewhere.
+    """How round the curve is, times the share of the variance that it holds, where a finding says
+    that it winds round its middle; 0 elsewhere.
     """
-    turns, steady, unevenness = (result.value(key) for key in ("turns", "steady", "evenness"))
-    if (
-        turns is None
-        or steady is None
-        or unevenness is None
-        or not Path(turns, steady / 100.0, unevenness, None).is_round
-    ):
+    if not any("turns" in finding.rests_on for finding in result.findings):
         return 0.0
-    return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
+    unevenness, share = (result.value(key) or 0.0 for key in ("evenness", "within_3"))
+    return (1.0 - unevenness) * share / 100.0
 
 
 def brief(result: Result, noun: str) -> str:

@@ -69,14 +69,14 @@ def _common(one: Json, other: Json) -> int:
 
 
 def suggested(atlas: Atlas) -> list[list[str]]:
-    """Groups of relatives, those first that differ in most of what is compared, with no model
-    twice.
+    """Groups of relatives that differ in what is compared, those first that do in most of it, with
+    no model twice.
     """
     values = compared(atlas)
     groups = list({tuple(sorted(group)): group for group in relatives(atlas).values()}.values())
     found: list[list[str]] = []
     for ids in sorted(groups, key=lambda ids: (-_differences(ids, values), ids)):
-        if not any(set(ids) & set(other) for other in found):
+        if _differences(ids, values) and not any(set(ids) & set(other) for other in found):
             found.append(ids)
     return found[:MOST_SUGGESTED]
 

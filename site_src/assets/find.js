@@ -85,8 +85,8 @@
       ", or print the same of its files with ",
       made("code", {}, "position-atlas inspect"),
       "; ",
-      made("code", {}, "python -m generator models refresh"),
-      " updates the configs of this table.",
+      made("code", {}, "position-atlas models refresh"),
+      " updates the configs of the table of all models.",
     );
     none.setAttribute("role", "status");
     list.after(none);
@@ -119,7 +119,7 @@
       const link = list.children[chosen]?.querySelector("a");
       event.preventDefault();
       if (link) link.click();
-      else location.href = `${form.action}#words=${encodeURIComponent(field.value.trim())}`;
+      else location.href = `${form.action}#${form.dataset.paFind}=${encodeURIComponent(field.value.trim())}`;
     });
   };
 

@@ -251,6 +251,15 @@ def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
     assert (expected.value("first_1") or 0.0) < 60.0 < (result.value("first_1") or 0.0)
 
 
+@pytest.mark.parametrize(("count", "appeals"), [(15, False), (16, True)])
+def test_a_figure_appeals_where_a_finding_says_that_it_winds(count: int, appeals: bool) -> None:
+    angles = np.arange(count) * np.pi / 4.0
+    circle = np.stack([np.cos(angles), np.sin(angles), *np.zeros((6, count))], axis=1)
+    result = result_of(principal_components, circle)
+    assert result.value("lap") == pytest.approx(8.0, rel=0.05)
+    assert (principal_components.appeal(result) > 0.0) == appeals
+
+
 def test_patches_on_a_grid_make_no_path() -> None:
     result = result_of(principal_components, HELIX, grid=(10, 20))
     for key in ("turns", "steady", "rate", "evenness", "onwards"):

@@ -17,6 +17,7 @@ from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.pages import known_models as models_page
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
+from generator.text import plural
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 from tests.support import checkpoint
@@ -86,7 +87,7 @@ def test_what_was_entered_from_knowledge_is_marked_in_its_row_and_explained(atla
         "from knowledge, not checked"
     ] * len(unchecked)
     assert 0 < len(unchecked) < len(IDS)
-    assert f"The other {len(unchecked)} configs, marked" in rendered(page)
+    assert f"The other {plural(len(unchecked), 'config')}, marked" in rendered(page)
     assert rendered(page).count(f"{mark}, because") == 1
 
 
@@ -159,7 +160,9 @@ def test_an_undated_model_is_sorted_by_its_best_known_month() -> None:
     names = ("openai-community/gpt2", "openai-community/gpt2-xl", "MiniMaxAI/MiniMax-M3",
              "allenai/Olmo-3.1-32B-Instruct", "internlm/internlm-chat-7b")  # fmt: skip
     chosen = [model for name in names if (model := known_model(name))]
-    near = models.best_months(json.loads(published.table(chosen))["models"])
+    first, *others = json.loads(published.table(chosen))["models"]
+    assert first["id"] == names[0]
+    near = models.best_months([first, *({**one, "month": None} for one in others)])
     gpt2 = near["openai-community/gpt2"]
     assert near == {
         names[0]: gpt2, names[1]: gpt2, names[3]: "2025-12", names[4]: "2024-01",

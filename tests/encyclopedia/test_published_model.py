@@ -197,7 +197,10 @@ def test_costs_are_those_of_the_layers() -> None:
 def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither mlx-lm nor llama.cpp takes Mistral's window; of Yi, a Llama, all take the same."""
+    """mlx-lm's code for Mistral and llama.cpp's converter know no window; of Yi, a Llama, all take
+    the same.
+    """
+    names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
     models = {name: model for name in names if (model := known_model(name)) is not None}
     made = {name: details_of(model) for name, model in models.items()}
     monkeypatch.setattr(details, "of", lambda model: made[model.id])

@@ -81,8 +81,14 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
 @pytest.mark.parametrize(("found", "words"), [
     (Comparison("equal"), "Safe to exchange: both encode position identically."),
     (
-        Comparison("equal as far as both files tell", not_compared=("Learned table",)),
+        Comparison("equal as far as both files tell", (), ("A lacks it.",),
+                   not_compared=("Learned table",)),
         "The settings are the same, but the learned table was not compared.",
+    ),
+    (
+        Comparison("equal as far as both files tell", (), ("A lacks it.", "B gives no context."),
+                   not_compared=("Learned table",)),
+        "No difference was found, but the files leave something open.",
     ),
     (
         Comparison("equal as far as both files tell", untold=("B gives no context.",)),
@@ -91,6 +97,10 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
     (
         Comparison("different", (Difference("context", "", "", 512),)),
         "Safe to exchange in texts of up to 512 tokens, the shorter of both contexts.",
+    ),
+    (
+        Comparison("different", (Difference("context", "", "", 512),), ("A lacks it.",)),
+        "Beside the context, no difference was found, but the files leave something open.",
     ),
     (
         Comparison(

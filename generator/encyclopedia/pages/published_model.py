@@ -176,7 +176,7 @@ def _slower(without: Json | None, given: Json | None) -> Json | None:
     factor at most; None where a model has several rotations, or other angles for longer texts.
     """
     both = [one["rotations"] for one in (without, given) if one and not one["longer"]]
-    if len(both) < len((without, given)) or any(len(rotations) != 1 for rotations in both):
+    if len(both) < 2 or any(len(rotations) != 1 for rotations in both):
         return None
     pairs = both[0][0]["pairs"]
     before, after = (

@@ -59,7 +59,8 @@ def _follows(copy: Copy) -> str:
         kinds=[*kinds],
         context=min(at.get("context", ()), default=None),
         half_turn=min(at.get("rotation", ()), default=None),
-        not_compared=list(found.not_compared),
+        not_compared=badges.not_compared(found),
+        is_open=bool(found.untold),
         by_record=bool(copy.reason),
     )
 

@@ -8,11 +8,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from generator.contracts import Analysis, Atlas, Maker, Outcome, Reading
+from generator.contracts import Analysis, Atlas, Json, Maker, Outcome, Reading
 from generator.figures import svg
 from generator.figures.style import DARK, DIVERGING, MUTED, REFERENCE, SEQUENTIAL, STOPS
 from generator.figures.trails import VIEW, seen
@@ -29,7 +28,6 @@ RULES = (
     "path{fill:none;stroke-linecap:round;stroke-linejoin:round}"
 )
 TURNED = "@media(prefers-color-scheme:dark){image{filter:invert(1) hue-rotate(180deg)}}"
-Json = Mapping[str, Any]
 
 
 def thumbnail_of(figure: str) -> str:
