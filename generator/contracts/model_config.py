@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from generator.errors import RowError
-from generator.text import as_json
 
 Json = Mapping[str, Any]
 Modality = Literal["text", "image", "audio", "page"]
@@ -64,6 +63,13 @@ LARGEST = 2**31
 LARGEST_REAL = 1e15
 
 
+def _in_file(value: object) -> str:
+    """A value as its file has it."""
+    from generator.text import as_json  # It needs numpy, whose import an interrupt may end.
+
+    return as_json(value)
+
+
 def whole(value: object, where: str) -> int:
     """``value`` as an int; some configs write floats such as 2048.0.
 
@@ -73,7 +79,7 @@ def whole(value: object, where: str) -> int:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
         raise RowError(
-            f"{where} is {as_json(value)}; expected a whole number from 1 to {LARGEST:,}"
+            f"{where} is {_in_file(value)}; expected a whole number from 1 to {LARGEST:,}"
         )
     return value
 
@@ -94,7 +100,7 @@ def positive(value: object, where: str) -> float:
         or not 0 < value < LARGEST_REAL
     ):
         raise RowError(
-            f"{where} is {as_json(value)}; expected a positive number below {LARGEST_REAL:g}"
+            f"{where} is {_in_file(value)}; expected a positive number below {LARGEST_REAL:g}"
         )
     return float(value)
 
