@@ -58,11 +58,16 @@ def _exists(
 
 
 def _is_shown(atlas: Path, soup: BeautifulSoup, name: str, value: str) -> bool:
-    """Whether a page has the field that its address fills, or offers the model that it names, or
-    the compare page its encoding.
+    """Whether a page has the field that its address fills, or the column by which it sorts, or
+    offers the models that it names, or the compare page its encoding.
     """
     if soup.find("input", attrs={"name": name}) is not None:
         return True
+    if name == "sort":
+        return int(value.removesuffix("-")) < len(soup.select("table thead th"))
+    if name == "models":
+        offered = (atlas / "data/beside.js").read_text("utf-8")
+        return all(f'"{one}"' in offered for one in value.split(","))
     if name == "model":
         return soup.find("option", string=value) is not None
     return (atlas / f"data/compare/{value}.js").is_file()

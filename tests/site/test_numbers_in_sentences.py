@@ -107,9 +107,9 @@ class Numbers:
         if before.endswith("falls in ") and (steps := STEPS.match(after)):
             firsts = [line[: int(steps[1]) + 1] for line in self.lines]
             return any(np.count_nonzero(np.diff(first) < 0.0) == number for first in firsts)
-        if before.endswith((" from 1 to ", " falls below ")):  # Half way to the far level.
+        if before.endswith(("from 1 to ", " falls below ")):  # Half way to the far level.
             every += [(1.0 + value) / 2.0 for value in self.metrics]
-        if before.endswith("all pairs "):  # In the last quarter of the distances.
+        if re.search(r"all pairs of \w+ $", before):  # In the last quarter of the distances.
             every.append(3 * (int(NUMBER.findall(after)[0]) + 1) // 4)
         if any(is_printed_as(value, text) for value in every):
             return True
