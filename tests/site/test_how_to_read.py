@@ -59,7 +59,7 @@ def test_the_figure_stands_beside_words_that_link_its_analysis_and_its_encoding(
     [pair] = page(with_appeal(0.1)).select(".pa-beside:has(figure)")
     assert f"](analyses/{FIRST.key}.md)" in pair.get_text()
     first, *_ = pair.select("div > div a")
-    assert first["href"] == "checkpoints/m0.html#encoder-learned"
+    assert first["href"] == "checkpoints/m0.html"
 
 
 def test_paragraphs_without_a_figure_are_there_all_the_same() -> None:

@@ -184,9 +184,9 @@ def test_the_page_opens_with_the_answer_and_the_dots_link_their_encodings() -> N
     assert flowing(verdict.get_text()).startswith("It spreads over 3 (A)")
     rows = html.select(".pa-dots > li")
     assert [(row.a["href"], row.b.get_text()) for row in rows if row.a and row.b] == [
-        ("checkpoints/a.html#decoder-learned", "3"),
-        ("checkpoints/b.html#decoder-learned", "9"),
-        ("checkpoints/noise.html#decoder-learned", "1"),
+        ("checkpoints/a.html", "3"),
+        ("checkpoints/b.html", "9"),
+        ("checkpoints/noise.html", "1"),
     ]
     assert [row.get("class") for row in rows] == [None, None, ["pa-left-out"]]
     assert "Hollow dots" in html.get_text()
