@@ -355,17 +355,17 @@ class Headline:
 
     def says(self, amount: str, what: str = "") -> str:
         """The sentence with a value, or with the ends of a range; what: has it, "" for any form"""
-        return self._said(self.sentence, amount, what)
+        return self._with_amount(self.sentence, amount, what)
 
     def says_in_brief(self, amount: str) -> str:
         """As ``says``, in the shorter sentence, ``in_brief``, where the metric has one."""
         brief = f"{self.metric}_in_brief"
         is_brief = isinstance(self.wording, Wording) and brief in self.wording
-        return self._said(self.wording(brief) if is_brief else self.sentence, amount)
+        return self._with_amount(self.wording(brief) if is_brief else self.sentence, amount)
 
-    def _said(self, sentence: str, amount: str, what: str = "") -> str:
-        said = sentence.format(amount, what=what or STANDINGS("of_any_form"))
-        return said[:1].upper() + said[1:]
+    def _with_amount(self, sentence: str, amount: str, what: str = "") -> str:
+        text = sentence.format(amount, what=what or STANDINGS("of_any_form"))
+        return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True)

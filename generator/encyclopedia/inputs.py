@@ -1,6 +1,7 @@
 """What a model reads beside text: patches of images and frames of sound, by its config."""
 
 from collections.abc import Iterable
+from itertools import chain
 from math import isqrt, prod
 from typing import Any
 
@@ -24,7 +25,7 @@ def image(resolved: Resolved) -> dict[str, Any] | None:
     section = next((one for one in whole.nested() if one.count("patch_size")), None)
     if section is None or not any("patch_size" in one for one in given.nested()):
         return None
-    grid = next(iter([*config_grids(given), *_tables(given)]), None)
+    grid = next(chain(config_grids(given), _tables(given)), None)
     way = resizing_of(whole)
     return {
         "size": _pair(given, ("image_size",)),
