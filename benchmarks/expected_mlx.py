@@ -1,7 +1,7 @@
 """Rotations of published configs as the models of mlx-lm apply them, for ``expected_values``.
 
-``python benchmarks/expected_mlx.py FOLDER`` runs in an environment with mlx and mlx-lm, which the
-atlas does not need, and imports nothing of it. For each config of the folder it builds the model,
+``python benchmarks/expected_mlx.py FILE…`` runs in an environment with mlx and mlx-lm, which the
+atlas does not need, and imports nothing of it. For each config it builds the model,
 whose weights MLX never computes, and applies the rotary module of every layer to unit vectors at
 position 1. Prints JSON: versions, and by id the layers or a problem.
 """
@@ -35,8 +35,8 @@ FILLING = {int: 8, float: 1e-5, bool: False, str: "silu"}
 
 def main() -> None:
     found: dict[str, Any] = {}
-    for path in sorted(Path(sys.argv[1]).glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
+    for path in sys.argv[1:]:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
         if record.get("from_knowledge"):
             continue
         try:

@@ -1,9 +1,6 @@
-"""Freezes `generator/encyclopedia/expected.json`: the frequencies, windows and tables of every
-published config that was read from a copy, by other code than the atlas where some runs here.
-
-`python -m benchmarks.expected_values PYTHON` writes it anew; PYTHON: the interpreter of an
-environment with mlx and mlx-lm; ids after it select some. The version of a model rises, and its
-date is today's, where a value differs from the frozen one.
+"""Values that are frozen for `benchmarks.made`: the frequencies, windows and tables of every
+published config that was read from a copy, by other code than the atlas where some runs here. The
+version of a model rises, and its date is today's, where a value differs from the frozen one.
 
 Frequencies are those of the rotary module of transformers, run in double precision, wherever it
 gives ours to 1e-6, else ours, in double precision as well. They are compared with what each layer
@@ -11,7 +8,6 @@ of the model does: in transformers, at a small size (`layers_oracle`), and in ml
 (`expected_mlx`).
 """
 
-import argparse
 import gc
 import json
 import logging
@@ -39,8 +35,8 @@ from benchmarks.layers_oracle import SECONDS, observe
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, PositionTable, Rotation
-from generator.encyclopedia.expected import FILE
-from generator.encyclopedia.known_models import FOLDER, KnownModel, file_of, known_models
+from generator.encyclopedia import made as shipped
+from generator.encyclopedia.known_models import KnownModel, file_of, known_models
 from generator.encyclopedia.table import row
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -333,11 +329,14 @@ def of_layers(model: KnownModel) -> dict[str, list[Turned | None]]:
     }
 
 
-def of_mlx(interpreter: str) -> dict[str, list[Turned | None]]:
+def of_mlx(interpreter: str, ids: Sequence[str]) -> dict[str, list[Turned | None]]:
     """What each layer does in mlx-lm, by model."""
     script = Path(__file__).with_name("expected_mlx.py")
     done = subprocess.run(
-        [interpreter, str(script), str(FOLDER)], capture_output=True, check=True, text=True
+        [interpreter, str(script), *(str(file_of(name)) for name in ids)],
+        capture_output=True,
+        check=True,
+        text=True,
     )
     given = json.loads(done.stdout.splitlines()[-1])
     by = ("mlx", f"mlx-lm {given['versions']['mlx-lm']}, MLX {given['versions']['mlx']}")
@@ -460,42 +459,27 @@ def values_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lines(made: Mapping[str, Any]) -> Iterator[str]:
-    """One a model, in the order of their files."""
-    for name in sorted(made, key=lambda name: file_of(name).name):
-        yield json.dumps(made[name], ensure_ascii=False, separators=(",", ":"))
-
-
-def main() -> int:
-    """Make all values, and write them."""
+def made(ids: Sequence[str], interpreter: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The values of each of these models; interpreter: of an environment with mlx and mlx-lm."""
     import torch
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="interpreter of an environment with mlx and mlx-lm")
-    parser.add_argument("ids", nargs="*", help="models to make anew; all without any")
-    arguments = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
-    mlx = of_mlx(arguments.python)
-    before = {one["id"]: one for one in json.loads(FILE.read_text(encoding="utf-8"))}
-    made = before if arguments.ids else {}
+    mlx = of_mlx(interpreter, ids) if interpreter else {}
     for model in published():
-        if arguments.ids and model.id not in arguments.ids:
+        if model.id not in ids:
             continue
         others = Others(of_modules(model), of_layers(model), mlx.get(model.id, []))
         try:
-            one = frozen(record(model, others), before.get(model.id))
+            one = frozen(record(model, others), shipped.made(model.id).get("expected"))
         except RowError as error:
             sys.stdout.write(f"{model.id}: {error}\n")
             continue
         gc.collect()  # A model and its hooks refer to each other.
-        made |= {model.id: one}
         for rotation in one["rotations"]:
             sys.stdout.write(f"{model.id}: {_line(rotation)}\n")
-            sys.stdout.flush()
-    FILE.write_text("[\n" + ",\n".join(_lines(made)) + "\n]\n", encoding="utf-8")
-    return 0
+        yield model.id, one
 
 
 def _line(rotation: Mapping[str, Any]) -> str:
@@ -505,7 +489,3 @@ def _line(rotation: Mapping[str, Any]) -> str:
         for one in rotation[name]
     ]
     return f"{rotation['pair_order']}, by {rotation['made_by']['by']}; {'; '.join(compared)}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,8 +3,8 @@
 
 `python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens,
 sound or images, and every published config of `generator/encyclopedia/models`; names of types or
-of files select some. `--write` ships the outcome of each published config, for the table of models;
-with names, of these alone, beside those of the others.
+of files select some. `benchmarks.made` ships the outcome of each published config, for the table of
+models.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks import models
+from benchmarks import made, models
 from benchmarks.coverage import MetaFiles
 from benchmarks.layers_oracle import (
     SECONDS,
@@ -37,8 +37,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
-from generator.encyclopedia import observed as shipped
-from generator.encyclopedia.known_models import file_of, known_models
+from generator.encyclopedia.known_models import known_models
 from generator.encyclopedia.table import digest
 from generator.errors import RowError
 from generator.reading.find import find, look
@@ -379,52 +378,45 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield type_, {"problem": _brief(error)}
 
 
-def write(rows: Sequence[Row], *, is_all: bool) -> None:
+def write(rows: Sequence[Row]) -> None:
     """Ship the outcomes of published configs, for the installed version of transformers, each with
-    the digest that it holds for; unless these are all, beside those of others.
+    the digest that it holds for.
     """
-    found = {row.name: row for row in rows}
-    new = {
-        model.id: {"outcome": row.outcome, "why": _why(row), "of": digest(model)}
-        for model in known_models()
-        if (row := found.get(model.id))
-    }
-    others = {} if is_all else json.loads(shipped.FILE.read_text(encoding="utf-8"))["models"]
-    every = sorted((others | new).items(), key=lambda pair: file_of(pair[0]).name)
-    models_json = ",\n".join(f"{json.dumps(name)}:{json.dumps(one)}" for name, one in every)
-    used = json.dumps(version("transformers"))
-    shipped.FILE.write_text(
-        f'{{"transformers":{used},"models":{{\n{models_json}\n}}}}\n', encoding="utf-8"
-    )
+    used, models = version("transformers"), {model.id: model for model in known_models()}
+    for row in rows:
+        of = digest(models[row.name])
+        check = {"outcome": row.outcome, "transformers": used, "why": _why(row), "of": of}
+        made.write(row.name, check=check)
 
 
 def _why(row: Row) -> str | None:
     return (REASONS.get(row.name) or "; ".join(row.differences)) if row.differences else None
 
 
-def main() -> int:
-    """Compare what was named, or all."""
+def compared(names: Sequence[str]) -> Iterator[Row]:
+    """The result of each case, which is printed as soon as it is there."""
     import torch
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    named = 'types, ids of published configs, "types" or "configs"'
-    parser.add_argument("names", nargs="*", help=named)
-    parser.add_argument("--write", action="store_true", help="ship what all published configs give")
-    arguments = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
-    rows = []
-    is_all = arguments.write and not arguments.names
-    for name, settings in cases(["configs"] if is_all else arguments.names):
+    for name, settings in cases(names):
         reads = (with_tensors, by_config_alone) if "/" in name else (with_tensors,)
-        rows.append(compare(name, settings, *reads))
+        row = compare(name, settings, *reads)
         gc.collect()  # A model and its hooks refer to each other.
-        sys.stdout.write("\n".join(lines(rows[-1])) + "\n")
+        sys.stdout.write("\n".join(lines(row)) + "\n")
         sys.stdout.flush()
+        yield row
+
+
+def main() -> int:
+    """Compare what was named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    named = 'types, ids of published configs, "types" or "configs"'
+    parser.add_argument("names", nargs="*", help=named)
+    arguments = parser.parse_args()
+    rows = list(compared(arguments.names))
     sys.stdout.write(total(rows) + "\n")
-    if arguments.write:
-        write(rows, is_all=is_all)
     return 0
 
 

@@ -4,31 +4,24 @@ minutes, after a change of the program that changes them or of a version in cons
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from benchmarks.made import write_rows
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import NoOutlineError, code_files
-from generator.contracts import Encoding, EncodingRecord, Files, Origin
-from generator.encodings import Form, Temperature
-from generator.encyclopedia import details
-from generator.encyclopedia.guest import GUEST
-from generator.encyclopedia.known_models import KnownModel, known_models
+from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.libraries import config_classes
 from generator.pipeline import evaluate
-from generator.reading import find, lint
-from generator.reading.evidence import evidence, look_closely
+from generator.reading import find
 from generator.site.pages import checked
 
 # The libraries on which each depends, by its name as an artifact.
 LIBRARIES = {
     precomputed.UNTRAINED: ("transformers",),
     precomputed.PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),
-    GUEST.key: ("torch", "transformers"),
 }
 
 
@@ -64,53 +57,9 @@ def has_untrained_code(model_type: str) -> bool:
         return False
 
 
-def details_of(model: KnownModel) -> dict[str, Any]:
-    """The details of a model, with the digest of its config."""
-    of = details.digest(model)
-    try:
-        found = look_closely(model.files)
-    except RowError:
-        return {"of": of, **details.NOTHING}
-    records = [encoding.record for encoding in found.all]
-    config = model.files.config
-    keys, told = evidence(config).keys.get("", {}), lint.findings(model.files, found)
-    return {
-        "of": of,
-        "origins": {one.key: _origins(one) for one in records if one.origins},
-        "temperature": _of_temperature(model.files, found.all),
-        "layers": list(keys.get("layers", ())),
-        "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
-        "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
-    }
-
-
-def _origins(record: EncodingRecord) -> dict[str, Any]:
-    return {name: asdict(origin) for name, origin in record.origins.items()}
-
-
-def _of_temperature(files: Files, encodings: Iterable[Encoding[Form]]) -> dict[str, Any] | None:
-    for one in encodings:
-        if isinstance(one.form, Temperature):
-            own = evidence(files.config).keys.get(one.key, {})
-            keys = dict.fromkeys((*own.get("strength", ()), *own.get("start", ())))
-            default_of = None if keys else files.resolved.default_of(one.stack or "") or None
-            return asdict(Origin(tuple(keys), default_of))
-    return None
-
-
-def write_details() -> None:
-    """Ship those of all published configs, one a line."""
-    found = {model.id: details_of(model) for model in known_models()}
-    rows = (
-        f"{json.dumps(name)}:{json.dumps(row, ensure_ascii=False)}" for name, row in found.items()
-    )
-    details.FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-
-
 def main() -> int:
     """Write all."""
-    write_details()  # Which rows of models have, and which are read once.
-    write(GUEST.shipped, {GUEST.key: GUEST.table()})
+    write_rows(known_models())
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     of_list = {
         precomputed.UNTRAINED: untrained(),

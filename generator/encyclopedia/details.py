@@ -4,14 +4,12 @@
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from generator import PACKAGE
+from generator.encyclopedia import made
 from generator.encyclopedia.known_models import KnownModel
 
-FILE = PACKAGE / "encyclopedia/tables/details.json"
 NOTHING: Mapping[str, Any] = {
     "origins": {}, "temperature": None, "layers": [], "lint": [], "taken": []
 }  # fmt: skip
@@ -21,18 +19,12 @@ def of(model: KnownModel) -> Mapping[str, Any]:
     """origins: of each parameter of each rotation, by its key; temperature: of a factor by
     position; layers: keys that these follow from; lint: rule and sentence of each finding; taken:
     what programs take, as ``lint.sentences``, where two differ; without anything for a config
-    that is newer than the file.
+    that is newer than them.
     """
-    found = _shipped().get(model.id, {})
+    found = made.made(model.id).get("details", {})
     return {**NOTHING, **found} if found.get("of") == digest(model) else NOTHING
 
 
 def digest(model: KnownModel) -> str:
     """Of what the details of a model hold for."""
     return sha256(json.dumps(model.settings, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@cache
-def _shipped() -> Mapping[str, Any]:
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found

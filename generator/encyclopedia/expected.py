@@ -13,11 +13,11 @@ import numpy as np
 
 from generator import PACKAGE
 from generator.contracts import Atlas, Json
+from generator.encyclopedia import made
 from generator.encyclopedia.expected_schema import ExpectedIndex, ExpectedModel, ValuesAtPosition
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.model_rows import records
 
-FILE = PACKAGE / "encyclopedia/expected.json"
 CHECK = PACKAGE / "encyclopedia/check_expected.py"
 INDEX, CHECKER = "data/expected/index.json", "data/expected/check.py"
 SCHEMA = 1
@@ -28,7 +28,8 @@ DIGITS = 9  # significant ones of cosines and sines; frequencies have all
 @cache
 def frozen() -> tuple[Json, ...]:
     """Every frozen model, as in its file but without values at positions."""
-    return tuple(json.loads(FILE.read_text(encoding="utf-8")))
+    every = (made.made(model.id).get("expected") for model in known_models())
+    return tuple(one for one in every if one is not None)
 
 
 def models_of(atlas: Atlas) -> list[Json]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 
-from generator import PACKAGE
 from generator.contracts import Atlas, Guest, Maker, PageKind, discovery
 from generator.encyclopedia import compared_models, expected, model_rows, pages, table, turning
 from generator.encyclopedia.expected_schema import OF_EXPECTED
@@ -32,7 +31,7 @@ GUEST = Guest(
     key=model_rows.KEY,
     table=table.make,
     of_models=table.of_models,
-    shipped=PACKAGE / "encyclopedia/tables",
+    shipped=table.shipped,
     kinds=discovery.load(pages, PageKind),
     files=_files,
     named=model_rows.named,

@@ -3,14 +3,11 @@
 """
 
 import json
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from generator import PACKAGE
 from generator.contracts import Json
-
-FILE = PACKAGE / "encyclopedia/tables/observed.json"
+from generator.encyclopedia import made
 
 
 def digest(settings: Json, position: Json) -> str:
@@ -21,18 +18,7 @@ def digest(settings: Json, position: Json) -> str:
 
 def check(hub_id: str, settings: Json, position: Json) -> dict[str, Any] | None:
     """The outcome as in models.json; None without one for this very config and row."""
-    shipped = _shipped()
-    found = shipped["models"].get(hub_id)
+    found = made.made(hub_id).get("check")
     if found is None or found["of"] != digest(settings, position):
         return None
-    return {
-        "outcome": found["outcome"],
-        "transformers": shipped["transformers"],
-        "why": found["why"],
-    }
-
-
-@cache
-def _shipped() -> Json:
-    shipped: Json = json.loads(FILE.read_text(encoding="utf-8"))
-    return shipped
+    return {name: found[name] for name in ("outcome", "transformers", "why")}

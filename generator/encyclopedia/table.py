@@ -17,7 +17,7 @@ from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, us
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
-from generator.encyclopedia import details, inputs, observed
+from generator.encyclopedia import details, inputs, made, observed
 from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
 from generator.reading.find import look
@@ -48,7 +48,13 @@ OF_OTHER_WAYS = ("dual_chunk_attention_config",)
 
 def make() -> bytes:
     """data/models.json, of all published configs."""
-    return table(known_models())
+    return _encoded(made.row(model) or row(model) for model in known_models())
+
+
+def shipped() -> bytes | None:
+    """The same, where every row is shipped for these configs and libraries."""
+    rows = [made.row(model) for model in known_models()]
+    return None if None in rows else _encoded(one for one in rows if one is not None)
 
 
 def table(models: Iterable[KnownModel]) -> bytes:
@@ -100,7 +106,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "extends": [_extended(one, model) for one in model.extends],
     }
     position = _position(config, encodings, layers)
-    shipped = details.of(model)
+    found = details.of(model)
     turning = [encoding for encoding in encodings if _turns(encoding)]
     return {
         **about,
@@ -114,10 +120,10 @@ def row(model: KnownModel) -> dict[str, Any]:
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
-        "origins": [shipped["origins"].get(one.key, {}) for one in turning],
-        "origin_of_temperature": shipped["temperature"],
-        "keys_of_layers": shipped["layers"],
-        "lint": [{"rule": rule, "text": text} for rule, text in shipped["lint"]],
+        "origins": [found["origins"].get(one.key, {}) for one in turning],
+        "origin_of_temperature": found["temperature"],
+        "keys_of_layers": found["layers"],
+        "lint": [{"rule": rule, "text": text} for rule, text in found["lint"]],
         **origin,
         "check": observed.check(model.id, model.settings, position),
         "reason": reason,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from generator.cache import fingerprint, precomputed
+from generator.cache import fingerprint
 from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import (
     ENDINGS,
@@ -404,7 +404,7 @@ def _guests(
 
 def _received(guest: Guest, artifacts: Artifacts) -> Guest:
     """A guest whose table is the shipped one, or begins to be made."""
-    shipped = precomputed.shipped(guest.key, guest.shipped)
+    shipped = guest.shipped()
     table = artifacts.submit(guest.key, guest.table) if shipped is None else lambda: shipped
     return replace(guest, table=table)
 

@@ -7,11 +7,11 @@ from importlib.metadata import version
 import pytest
 
 from benchmarks.layers_coverage import by_config_alone, compare, with_tensors
-from generator.encyclopedia import observed, table
+from generator.encyclopedia import made, observed, table
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model, known_models
 
-SHIPPED = json.loads(observed.FILE.read_text(encoding="utf-8"))
+SHIPPED = {model.id: made.made(model.id)["check"] for model in known_models()}
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_the_outcome_of_small_models_is_found_again(name: str) -> None:
     assert model is not None
     row = compare(name, model.settings, with_tensors, by_config_alone)
     assert (row.problem, row.differences) == ("", ())
-    assert SHIPPED["models"][name]["outcome"] == row.outcome == "agrees"
+    assert SHIPPED[name]["outcome"] == row.outcome == "agrees"
 
 
 def test_without_code_in_transformers_nothing_is_checked() -> None:
@@ -30,7 +30,7 @@ def test_without_code_in_transformers_nothing_is_checked() -> None:
         model = known_model(name)
         assert model is not None
         assert compare(name, model.settings).outcome == "no code"
-        assert SHIPPED["models"][name]["outcome"] == "no code"
+        assert SHIPPED[name]["outcome"] == "no code"
 
 
 def test_an_outcome_holds_for_its_config_and_its_row_alone() -> None:
@@ -39,25 +39,25 @@ def test_an_outcome_holds_for_its_config_and_its_row_alone() -> None:
     assert observed.check(name, settings, position) is None
     model = known_model(name)
     assert model is not None
-    assert SHIPPED["models"][name]["of"] == table.digest(model)
+    assert SHIPPED[name]["of"] == table.digest(model)
     changed = table.row(replace(model, settings={**model.settings, "x": 1}))
     assert table.row(model)["check"] == {
         "outcome": "agrees",
-        "transformers": SHIPPED["transformers"],
+        "transformers": SHIPPED[name]["transformers"],
         "why": None,
     }
     assert changed["check"] is None
 
 
 def test_every_row_has_an_outcome_of_the_installed_version() -> None:
-    """Else run ``python -m benchmarks.layers_coverage --write``."""
-    shipped = json.loads((GUEST.shipped / "models.json").read_text(encoding="utf-8"))["models"]
+    """Else run ``python -m benchmarks.made``."""
+    shipped = json.loads(GUEST.shipped() or "{}")["models"]
     assert [row["id"] for row in shipped if row["check"] is None] == []
-    assert list(SHIPPED["models"]) == [model.id for model in known_models()]
-    assert SHIPPED["transformers"] == version("transformers")
+    used = {one["transformers"] for one in SHIPPED.values()}
+    assert used == {version("transformers")}
 
 
 def test_what_differs_says_why_and_nothing_else_does() -> None:
-    outcomes = SHIPPED["models"].values()
+    outcomes = SHIPPED.values()
     assert {row["outcome"] for row in outcomes} == {"agrees", "differs", "no code", "not run"}
     assert all((row["outcome"] == "differs") == bool(row["why"]) for row in outcomes)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from benchmarks.precompute import details_of
+from benchmarks.made import details_of
 from generator.contracts import Atlas, Checkpoint, Outcome
 from generator.encyclopedia import details
 from generator.encyclopedia import table as published

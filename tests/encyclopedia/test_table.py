@@ -14,10 +14,7 @@ from generator.encyclopedia.known_models import FOLDER, known_model, known_model
 from generator.reading.find import look
 from generator.reading.rules import layer_schedule
 
-SHIPPED = {
-    row["id"]: row
-    for row in json.loads((GUEST.shipped / "models.json").read_text(encoding="utf-8"))["models"]
-}
+SHIPPED = {row["id"]: row for row in json.loads(GUEST.shipped() or "{}")["models"]}
 RECORDS = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
 # One stack, so that the numbers of the table are those of the authors.
 EXPECTED = {

@@ -9,15 +9,12 @@ import pytest
 
 from benchmarks import precompute
 from generator.cache import precomputed
-from generator.encyclopedia.guest import GUEST
 from generator.libraries import config_classes
 
 SOME = 80  # Every so many types are looked at where not all are.
 
-
 SHIPPED = [
     (precomputed.FOLDER, precomputed.UNTRAINED), (precomputed.FOLDER, precomputed.PUBLISHED),
-    (GUEST.shipped, GUEST.key),
 ]  # fmt: skip
 
 

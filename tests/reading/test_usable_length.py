@@ -54,10 +54,7 @@ PUBLISHED = {
     "allenai/longformer-base-4096": (4096, 4098), "facebook/bart-base": (1024, None),
     "google-bert/bert-base-uncased": (512, None), "facebook/opt-125m": (2048, None),
 }  # fmt: skip
-ROWS = {
-    row["id"]: row
-    for row in json.loads((GUEST.shipped / "models.json").read_text(encoding="utf-8"))["models"]
-}
+ROWS = {row["id"]: row for row in json.loads(GUEST.shipped() or "{}")["models"]}
 
 
 def of(files: Files) -> int | None:

@@ -12,11 +12,11 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from generator import PACKAGE
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.running.loading import load
 from generator.contracts import Numbers
+from generator.encyclopedia import expected
 from generator.figures.svg import encode
 from generator.schemes.rotary import SCHEME
 from generator.schemes.rotary import turning_pairs as pairs
@@ -147,7 +147,7 @@ def test_pairs_turn_by_time_height_and_width_as_in_transformers(name: str) -> No
 
 
 def test_the_table_of_formats_is_what_other_code_computes() -> None:
-    rows = json.loads((PACKAGE / "encyclopedia/expected.json").read_text(encoding="utf-8"))
+    rows = expected.frozen()
     orders: dict[str, set[str]] = {}
     for row in rows:
         for rotation in row.get("rotations") or ():
