@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from functools import partial
 
 from generator.contracts import Atlas, Guest, Maker, PageKind, discovery
-from generator.encyclopedia import compared_models, expected, model_rows, pages, table, turning
+from generator.encyclopedia import (
+    compared_models,
+    expected,
+    model_files,
+    model_rows,
+    pages,
+    table,
+    turning,
+)
 from generator.encyclopedia.expected_schema import OF_EXPECTED
 from generator.encyclopedia.known_models import config_of
 from generator.encyclopedia.models_schema import OF_MODELS
@@ -19,6 +27,7 @@ def _files(atlas: Atlas) -> Mapping[str, Maker]:
         "data/positions.js": partial(turning.script, atlas),
         "data/beside.js": partial(compared_models.script, atlas),
         **expected.makers(atlas),
+        **model_files.makers(atlas),
     }
 
 

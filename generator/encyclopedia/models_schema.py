@@ -331,8 +331,38 @@ class PublishedModels(TypedDict):
     """The models, in the order of their ids."""
 
 
+class OneModel(TypedDict):
+    """The outermost object of a file of data/models: all that the page of a model says."""
+
+    schema: int
+    """Number of this format."""
+    page: str
+    """Its page, below the folder of the site."""
+    expected: str | None
+    """Its file of expected values, below the folder of the site; null without one."""
+    revision: str | None
+    """Commit of the maker's repository on the Hub with this config; null where it is not known."""
+    config: dict[str, Any]
+    """Its config.json, cut to sizes, position, attention and layers."""
+    readers: list[str]
+    """What programs take from it, a sentence each; empty where all take the same."""
+    model: PublishedModel
+    """As in models.json."""
+
+
+class IndexOfModels(TypedDict):
+    """The outermost object of data/models/index.json."""
+
+    schema: int
+    """Number of this format."""
+    models: dict[str, str]
+    """The file of each model below the folder of the site, by its id."""
+
+
 OF_MODELS = (
     PublishedModels,
+    OneModel,
+    IndexOfModels,
     PublishedModel,
     RotationOfModel,
     LimitOfModel,

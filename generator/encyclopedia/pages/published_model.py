@@ -13,6 +13,7 @@ from generator.contracts import Atlas, Json, Page, PageContext, PageKind
 from generator.encyclopedia import details
 from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.model_files import path
 from generator.encyclopedia.model_rows import (
     KINDS,
     WORDING,
@@ -76,6 +77,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     served: extensions, with settings as programs take them; keys: that give windows
     taken: a sentence on what each program takes, where two differ, and whether tests run it
     beside: names of its relatives, and the address of the page that shows all side by side
+    file: its path
     """
 
     model: Json
@@ -97,6 +99,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     copied: str
     taken: Sequence[tuple[str, bool]]
     beside: tuple[Sequence[str], str]
+    file: str
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -133,6 +136,7 @@ def _page(
         measured=shown[0].get(model["id"], ""),
         copied=shown[1].get(model["id"], ""),
         beside=_beside(model["id"], family),
+        file=path(model["id"]),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
     )
     return Page(page_of(model["id"]), context)
