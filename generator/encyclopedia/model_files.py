@@ -47,7 +47,7 @@ def document(model: Json, frozen: dict[str, str]) -> OneModel:
         "page": page_of(model["id"], ".html"),
         "expected": frozen.get(model["id"]),
         "revision": known.revision,
-        "config": known.settings,
+        "config": dict(known.settings),
         "readers": list(details.of(known)["taken"]),
         "model": cast("PublishedModel", model),
     }
