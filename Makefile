@@ -8,7 +8,7 @@ SAMPLES := samples/.brought
 MINUTES ?= 10
 SINCE ?= HEAD
 
-.PHONY: help site serve test near thorough fuzz check lowest endings kills audit sbom run samples clean
+.PHONY: help site serve test near thorough fuzz check lowest endings kills audit sbom run model samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -64,6 +64,9 @@ kills: $(DEV) $(SAMPLES) ## write which tests detect faults in the modules that 
 
 run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints
 	@$(BIN)/python -m benchmarks.tiny_gpt
+
+model: $(DEV) ## add or renew a published model, with all that follows from it: ID=owner/name
+	@$(BIN)/python -m generator models refresh --new $(ID) && $(BIN)/python -m benchmarks.made $(ID)
 
 samples: $(SAMPLES) ## bring the sample checkpoints
 

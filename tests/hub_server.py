@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
 from time import sleep
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -27,6 +27,7 @@ NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
 # of a commit, and of a repository
 USUAL_DATE, LAST_MODIFIED = "2021-03-04T05:06:07.000Z", "2025-06-07T08:09:10.000Z"
+CREATED = "2024-10-11T12:13:14.000Z"
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
 COMMITS = re.compile(r"/api/models/(?P<id>.+?)/commits/(?P<revision>.+)")
 REFERENCES = re.compile(r"/api/models/(?P<id>.+?)/refs")
@@ -35,11 +36,14 @@ FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
 @dataclass(frozen=True)
 class Repository:
-    """Files by commit, commits by branch, and dates by commit; ``USUAL_DATE`` for the others."""
+    """Files by commit, commits by branch, dates by commit, ``USUAL_DATE`` for the others, and tags
+    of the whole.
+    """
 
     commits: Mapping[str, Mapping[str, bytes]]
     branches: Mapping[str, str]
     dates: Mapping[str, object] = field(default_factory=dict)
+    tags: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -196,8 +200,8 @@ def client_of(home: Path, endpoint: str = NOBODY) -> Iterator[pytest.MonkeyPatch
 def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
     if (asked := REFERENCES.fullmatch(request.path)) and asked["id"] in repositories:
         return _json(_references(repositories[asked["id"]]))
-    if request.path == "/":
-        return Answer()
+    if request.path in {"/", "/api/models"}:
+        return _json(_of_owner(repositories, parse_qs(request.query).get("author", [])))
     matches = (form.fullmatch(request.path) for form in (COMMITS, FILE, INFO))
     match = next(filter(None, matches), None)
     repository = repositories.get(match["id"]) if match else None
@@ -213,6 +217,12 @@ def _true_answer(repositories: Mapping[str, Repository], request: Request) -> An
     return _json(_described(match, repository, commit))
 
 
+def _of_owner(repositories: Mapping[str, Repository], owners: Sequence[str]) -> object:
+    """Models with their tags, as the Hub lists them."""
+    named = [name for name in repositories if name.partition("/")[0] in owners]
+    return [{"id": name, "tags": repositories[name].tags} for name in named]
+
+
 def _described(match: re.Match[str], repository: Repository, commit: str) -> object:
     """The JSON for a commit: its date, its files, or its repository."""
     files = repository.commits[commit]
@@ -221,7 +231,8 @@ def _described(match: re.Match[str], repository: Repository, commit: str) -> obj
         authors = [{"user": "atlas"}]
         return [{"id": commit, "title": "Upload", "message": "", "authors": authors, "date": date}]
     named = [{"rfilename": name} for name in files]
-    return {"id": match["id"], "sha": commit, "lastModified": LAST_MODIFIED, "siblings": named}
+    dates = {"lastModified": LAST_MODIFIED, "createdAt": CREATED}
+    return {"id": match["id"], "sha": commit, **dates, "siblings": named}
 
 
 def _references(repository: Repository) -> object:

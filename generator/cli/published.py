@@ -19,7 +19,7 @@ with deferred():
     from generator.cache import blobs
     from generator.checkpoints.files import named_paths
     from generator.checkpoints.hub import client
-    from generator.encyclopedia import check_expected, known_models, refreshed
+    from generator.encyclopedia import check_expected, known_models, proposed, refreshed
     from generator.encyclopedia import expected as expected_values
     from generator.pipeline import versions
 
@@ -37,6 +37,7 @@ EXAMPLES = """Examples:
   position-atlas models refresh
   position-atlas models refresh --check
   position-atlas models refresh Qwen/Qwen3-8B google/gemma-3-4b-it
+  position-atlas models refresh --new Qwen/Qwen3-0.6B --owner google
 """
 
 
@@ -120,6 +121,13 @@ def refresh(
         list[str] | None,
         typer.Argument(show_default=False, help="Ids of models, owner/name; by default all."),
     ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Also add models of these ids that it does not have.")
+    ] = False,
+    owner: Annotated[
+        list[str] | None,
+        typer.Option(show_default=False, help="Also add the newest models of this owner."),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option(
@@ -130,12 +138,13 @@ def refresh(
 ) -> None:
     """Read each published config of the program anew from the Hub, at the commit of main, rewrite
     its file in generator/encyclopedia/models, and print as a Markdown table what changed in
-    position. A model that cannot be read stays as it is.
+    position. A model that cannot be read stays as it is. Of one that is new, the table has what its
+    page will say, and what is in doubt.
 
     Exit codes: 0 read; 1 with --check, something about position would change; 2 no model could be
     read, or an id is not one of them.
     """
-    changed = _read(_wanted(ids or []))
+    changed = _read(ids or [], owner or [], may_add=new)
     for model in () if check else changed:
         blobs.write(known_models.file_of(model.id), [model.text.encode()])
     typer.echo(refreshed.table(changed))
@@ -148,33 +157,39 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"{name!r:.80}: no published config of the program has this id{near}"
 
 
-def _wanted(ids: Sequence[str]) -> Sequence[str]:
-    """These ids, or all. errors: RefusedError for one that is not known"""
-    known = [model.id for model in known_models.known_models()]
-    problems = [_unknown(name, known) for name in ids if name not in known]
-    if problems:
-        raise RefusedError(*problems)
-    return list(dict.fromkeys(ids)) or known
+def _wanted(ids: Sequence[str], owners: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """These ids and the new ones of these owners; all that are known without either."""
+    of_owners = [name for owner in owners for name in proposed.of_owner(owner)]
+    return list(dict.fromkeys((*ids, *of_owners))) or ([] if owners else known)
 
 
-def _read(ids: Sequence[str]) -> "Sequence[refreshed.Refreshed]":
-    """Those whose file changes. A line says of each model whether it does, or why it was not read.
+def _read(
+    ids: Sequence[str], owners: Sequence[str], *, may_add: bool
+) -> "Sequence[refreshed.Refreshed]":
+    """Those whose file changes, or is new. A line says of each model whether it does, or why it was
+    not read.
 
     errors: RefusedError where none was
     """
     seconds = versions.given_time()
     now = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
     found = []
+    known = [model.id for model in known_models.known_models()]
+    unknown = [] if may_add else [_unknown(name, known) for name in ids if name not in known]
+    if unknown:
+        raise RefusedError(*unknown)
     try:
         client.reach()
+        ids = _wanted(ids, owners, known)
         for name in ids:
             try:
-                found.append(refreshed.refreshed(name, now.date().isoformat()))
+                look = refreshed.refreshed if name in known else proposed.proposed
+                found.append(look(name, now.date().isoformat()))
                 err.print(f"{name}: {'changed' if found[-1].text else 'unchanged'}")
             except AtlasError as error:
                 err.print(f"not read: {error}")
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
-    if not found:
+    if ids and not found:
         raise RefusedError(f"none of {text.plural(len(ids), 'model')} could be read")
     return [model for model in found if model.text]

@@ -95,7 +95,11 @@ def file_of(hub_id: str) -> Path:
 
 
 def _read(name: str) -> KnownModel:
-    record = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return of_record(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def of_record(record: Json) -> KnownModel:
+    """The model of a file, by its content."""
     published = record.get("published", {})
     return KnownModel(
         record["id"],

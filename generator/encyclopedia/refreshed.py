@@ -48,12 +48,15 @@ class Refreshed:
 
     text: of its new file, "" where that stays as it is
     position: what changed, a sentence each; settings: those that differ, each with both values
+    preview: of a new one, what its page says first; doubts: why a person should look closely
     """
 
     id: str
     text: str
     position: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    preview: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 def refreshed(hub_id: str, day: str) -> Refreshed:
@@ -65,32 +68,41 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     """
     record: Json = json.loads(file_of(hub_id).read_text(encoding="utf-8"))
     end = time.monotonic() + SECONDS
-    listing = revisions.current(hub_id, hub_id, end)
-    content = Repository(hub_id, listing, hub_id, False, end).read(FILE) or b"{}"
-    given = parse_config(content, f"{hub_id}: {FILE}")
+    commit, given = published_config(hub_id, end)
     former = record["config"]
     config = relevant(given, {path for path, _ in leaves(former)})
     if not config:
         raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
-    had, has = {TYPE: record[TYPE]} if TYPE in record else {}, _type(ModelConfig(given, hub_id))
+    had, has = {TYPE: record[TYPE]} if TYPE in record else {}, type_of(ModelConfig(given, hub_id))
     if (config, has) == (former, had) and "commit" in record:
         return Refreshed(hub_id, "")
-    source = {"source": OF_CONFIG.sub(SOURCE, record["source"], count=1), "commit": listing.commit}
+    source = {"source": OF_CONFIG.sub(SOURCE, record["source"], count=1), "commit": commit}
     read: Json = {"source": {**source, "read": day}, "config": {**has, "config": config}}
     new: dict[str, Any] = {}
     for key in (key for key in record if key not in ("from_knowledge", "commit", "read", TYPE)):
         new |= read.get(key, {key: record[key]})
     position = _position(hub_id, former, config, "expected" in record)
     settings = _settings({**had, **former}, {**has, **config})
-    return Refreshed(hub_id, f"{_text(new)}\n", tuple(position), tuple(settings))
+    return Refreshed(hub_id, f"{as_text(new)}\n", tuple(position), tuple(settings))
 
 
-def _type(config: ModelConfig) -> dict[str, Json]:
+def published_config(hub_id: str, end: float) -> tuple[str, Json]:
+    """The commit of main, and its config; end: by ``time.monotonic``.
+
+    errors: RowError, NotReachedError
+    """
+    listing = revisions.current(hub_id, hub_id, end)
+    content = Repository(hub_id, listing, hub_id, False, end).read(FILE) or b"{}"
+    return listing.commit, parse_config(content, f"{hub_id}: {FILE}")
+
+
+def type_of(config: ModelConfig) -> dict[str, Json]:
+    """The type of its cache, for a file; empty where it is not known."""
     found = type_of_cache(config)
     return {} if found is None else {TYPE: {"name": found[0], "by": found[1]}}
 
 
-def _text(record: Json) -> str:
+def as_text(record: Json) -> str:
     """A file in the form of the others, where some values stand on one line."""
     ways = ",\n    ".join(json.dumps(way, ensure_ascii=False) for way in record.get(WAYS, ()))
     marked = {key: MARK if key == WAYS else value for key, value in record.items()}
@@ -117,12 +129,17 @@ def relevant(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] 
 def table(changed: Sequence[Refreshed]) -> str:
     """What changed, as a table in Markdown with a line on its columns."""
     rows = [
-        f"| {cell(model.id)} | {cell(' '.join(model.position) or WORDING('same'))}"
-        f" | {cell('; '.join(model.settings) or WORDING('same'))} |"
+        f"| {cell(model.id)} | {cell(' '.join(_said(model)) or WORDING('same'))}"
+        f" | {cell('; '.join(model.settings) or WORDING('new' if model.preview else 'same'))} |"
         for model in changed
     ]
     lines = [WORDING("head"), "| --- | --- | --- |", *rows, "", WORDING("columns")]
     return "\n".join(lines) if changed else WORDING("nothing")
+
+
+def _said(model: Refreshed) -> Iterator[str]:
+    yield from (model.preview, *model.position) if model.preview else model.position
+    yield from (WORDING("doubt", text=text) for text in model.doubts)
 
 
 def _position(hub_id: str, former: Json, config: Json, is_stated: bool) -> Iterator[str]:

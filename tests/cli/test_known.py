@@ -4,6 +4,7 @@ import errno
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -240,6 +241,88 @@ def test_what_is_kept_of_a_published_file() -> None:
         **former, "hidden_size": 8, "vision": {"mask": 1, "num_layers": 2},
         "text": {"rope_theta": 1e4},
     }  # fmt: skip
+
+
+NEW = "Qwen/Qwen3-0.6B"
+
+
+def test_a_new_model_is_added_with_what_its_page_will_say(folder: Path, tmp_path: Path) -> None:
+    settings = {**record(folder, QWEN)["config"], **OTHER, "num_hidden_layers": 28}
+    done = refresh(tmp_path, {NEW: repository(settings)}, "--new", NEW)
+    assert (done.returncode, done.stderr) == (0, f"{NEW}: changed\n")
+    assert done.stdout.splitlines()[2] == (
+        f"| {NEW} | New: 28 layers: 28 full; base 1,000,000; 40,960 positions;"
+        " 114,688 bytes of cache for a further token. | new |"
+    )
+    new = record(folder, NEW)
+    assert {name: value for name, value in new.items() if name != "config"} == {
+        "id": NEW, "maker": "Alibaba",
+        "published": {"month": "2024-10", "by": "creation of its repository on the Hub"},
+        "source": "config.json on the Hub", "commit": COMMIT, "read": DAY,
+        "cache_type": {"name": "bfloat16", "by": "torch_dtype"},
+    }  # fmt: skip
+    assert new["config"].items() <= settings.items()
+    assert {"rope_theta", "head_dim", "model_type", "vocab_size"} <= new["config"].keys()
+    assert refresh(tmp_path, {NEW: repository(settings)}).stderr.count("unchanged") == 1
+
+
+def test_the_new_models_of_an_owner_are_added_without_its_copies(
+    folder: Path, tmp_path: Path
+) -> None:
+    settings = record(folder, QWEN)["config"]
+    copied = replace(repository(settings), tags=("x", f"base_model:quantized:{NEW}"))
+    repositories = {
+        QWEN: repository(settings), NEW: repository(settings), f"{NEW}-FP8": copied,
+        "other/one": repository(settings),
+    }  # fmt: skip
+    done = refresh(tmp_path, repositories, "--owner", "Qwen")
+    assert (done.returncode, done.stderr) == (0, f"{NEW}: changed\n")
+    again = refresh(tmp_path, repositories, "--owner", "Qwen")
+    assert (again.returncode, again.stdout) == (0, "Nothing has changed.\n")
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    ({"model_type": "nobody"}, "In doubt: "),
+    ({"rope_scaling": {"type": "yarn", "factor": "x"}}, "New: rotary"),
+    ({"rope_scaling": {"type": "yarn", "factor": 4.0}, "rope_parameters": {"rope_theta": 7.0}},
+     "In doubt: "),
+])  # fmt: skip
+def test_what_is_in_doubt_of_a_new_model_is_said(
+    folder: Path, tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    settings = {**record(folder, QWEN)["config"], **changed}
+    done = refresh(tmp_path, {NEW: repository(settings)}, "--new", NEW)
+    assert done.returncode == 0
+    assert said in done.stdout
+    assert record(folder, NEW)["config"].items() >= changed.items()
+
+
+def test_forty_changed_ten_new_and_five_broken_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "models"
+    shutil.copytree(known_models.FOLDER, copy)
+    monkeypatch.setattr(known_models, "FOLDER", copy)
+    every = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(copy.iterdir())]
+    simple = [one for one in every if "rope_theta" in one["config"] and "commit" not in one]
+    changed, sources, broken = simple[:40], simple[40:50], simple[50:55]
+    repositories = {
+        **{one["id"]: repository({**one["config"], "rope_theta": 12345.0}) for one in changed},
+        **{f"new/{i}": repository(one["config"]) for i, one in enumerate(sources)},
+        **{one["id"]: repository(b'{"a": [' if i % 2 else b"{}") for i, one in enumerate(broken)},
+    }
+    ids = [one["id"] for one in (*changed, *broken)]
+    before = {one["id"]: file(copy, one["id"]).read_bytes() for one in broken}
+    done = refresh(tmp_path, repositories, *ids, "--owner", "new")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("not read: ") == len(broken)
+    rows = done.stdout.splitlines()[2:52]
+    assert [row.split(" | ")[0][2:] for row in rows] == [
+        *(one["id"] for one in changed), *(f"new/{i}" for i in range(10)),
+    ]  # fmt: skip
+    assert all("12,345" in row for row in rows[:40])
+    assert all("| New: " in row for row in rows[40:])
+    assert {name: file(copy, name).read_bytes() for name in before} == before
 
 
 def test_a_command_in_a_group_is_listed_with_its_name() -> None:

@@ -165,14 +165,14 @@ def read(
 
 
 def answer(path: str, row: str) -> Any:
-    """What the API says of a model, of one request, to be called by ``retried``.
+    """What the API says, of one request, to be called by ``retried``.
 
-    path: below /api/models/, with the query
+    path: below /api/, with the query
     errors: those of the client; RowError beyond ``MOST_ANSWER_BYTES``
     """
     from huggingface_hub import constants
 
-    with _answered(f"{constants.ENDPOINT}/api/models/{path}", {}) as response:
+    with _answered(f"{constants.ENDPOINT}/api/{path}", {}) as response:
         return json.loads(b"".join(chunks(response, row, MOST_ANSWER_BYTES)))
 
 

@@ -76,7 +76,7 @@ def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:
     cache = blob_cache(place, "main")
 
     def requested() -> Mapping[str, str]:
-        refs = client.answer(f"{place}/refs", place)
+        refs = client.answer(f"models/{place}/refs", place)
         found = {ref["name"]: ref["targetCommit"] for ref in (*refs["tags"], *refs["branches"])}
         cache.put(REFS, json.dumps(found).encode())
         return found
@@ -103,7 +103,7 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     # The date is optional; the next build requests it again.
     with suppress(AtlasError, KeyError, TypeError, ValueError, AttributeError):
         entries = client.retried(
-            lambda: client.answer(f"{place}/commits/{commit}?limit=1", row),
+            lambda: client.answer(f"models/{place}/commits/{commit}?limit=1", row),
             row,
             time.monotonic() + DATE_SECONDS,
         )
@@ -162,7 +162,7 @@ def _current(
 def _requested(place: str, revision: str, row: str) -> Listing:
     """What the Hub lists, which is cached; no name leads out of a folder."""
     # Without the card, which is written by whoever owns the repository.
-    asked = f"{place}/revision/{quote(revision, safe='')}?expand=sha&expand=siblings"
+    asked = f"models/{place}/revision/{quote(revision, safe='')}?expand=sha&expand=siblings"
     answer = client.answer(asked, row)
     names = [file["rfilename"] for file in answer.get("siblings") or ()]
     if len(names) > MOST_NAMES:
