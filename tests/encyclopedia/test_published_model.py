@@ -89,6 +89,12 @@ SAYS: dict[str, tuple[str, ...]] = {
     "MiniMaxAI/MiniMax-Text-01": ("whose size is not known here", "; states beside it"),
     "tiiuae/falcon-mamba-7b": ("no cache grows with the context. Each of 64",),
     "CohereLabs/c4ai-command-r-v01": ("takes its limit from max_position_embeddings",),
+    "google/gemma-4-E2B-it": (
+        "Windows 512 in 28 of 35 layers", "Audio encoder: windows of 12 and convolution in all 12",
+        "Windows 12 positions in the audio encoder Rotary base, 7 of 35 layers 1,000,000",
+    ),
+    "deepseek-ai/DeepSeek-V4-Pro": ("Windows – beside compressed keys",),
+    "susnato/ernie-m-base_pytorch": ("Rotary base – not known here",),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB",
