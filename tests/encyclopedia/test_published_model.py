@@ -56,7 +56,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "This atlas knows no setting of its maker for more", "linear × 8",
     ),
     "deepseek-ai/DeepSeek-V3": (
-        "yarn × 40", "Original length 4,096 positions", "(a latent and the part of a key that all",
+        "yarn × 40", "Source of the date:", "Original length 4,096 positions",
+        "(a latent and the part of a key that all heads share)",
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
