@@ -96,6 +96,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "deepseek-ai/DeepSeek-V4-Pro": ("Windows – beside compressed keys",),
     "susnato/ernie-m-base_pytorch": ("Rotary base – not known here",),
+    "tencent/Hunyuan-A13B-Instruct": ("Scaling dynamic base × 1,000^(d ÷ (d − 2)) for d rotated",),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB",
