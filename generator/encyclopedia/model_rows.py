@@ -343,7 +343,11 @@ def _scaling(model: Json) -> ModelCell:
     """The context before scaling, with the rule and its factor."""
     rules = dict.fromkeys(
         rotation["scaling"]
-        + (f" × {significant(rotation['factor'], 4)}" if rotation["factor"] else "")
+        + (
+            f" × {significant(rotation['factor'], 4)}"
+            if rotation["factor"] not in (None, 1.0)
+            else ""
+        )
         for rotation in model["rotations"]
         if rotation["scaling"]
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from generator.checkpoints.model.kv_cache import BYTES, kv_cache, n_kv_heads
+from generator.checkpoints.model.kv_cache import BYTES, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.recurrent_state import recurrent_state, type_of_state
 from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
@@ -212,11 +212,8 @@ def _cache(whole: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
     """What a decoder keeps of each position, and the largest number of keys that a query chooses;
     null where that is not known.
     """
-    heads = None
     try:
         kept = kv_cache(whole, layers)
-        if kept and not whole.is_latent:
-            heads = n_kv_heads(whole.text_model)
     except RowError:
         kept = None
     chosen = {layer.chosen for layer in layers if layer.chosen is not None}
@@ -228,7 +225,7 @@ def _cache(whole: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any]:
              "latent": one.is_latent, "heads": one.heads}
             for one in kept
         ],
-        "heads_for_keys": heads,
+        "heads_for_keys": kept[0].heads if kept else None,
         "chosen": max(chosen, default=None),
     }  # fmt: skip
 

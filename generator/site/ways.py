@@ -90,9 +90,18 @@ def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int, schemes: Sequenc
     ]
     members.sort(key=lambda member: not member[1])
     unread = sum(is_unread(scheme, outcome) for outcome in outcomes)
-    telling = frozenset(scheme.key for scheme in schemes if scheme.tells_position)
-    partly = 0 if scheme.acts_in else sum(_is_partly_bare(outcome, telling) for outcome in outcomes)
+    partly = len(partly_bare(scheme, outcomes, schemes))
     return Way(scheme, tuple(members[:most]), len(members), unread, partly)
+
+
+def partly_bare(
+    scheme: Scheme, outcomes: Sequence[Outcome], schemes: Sequence[Scheme]
+) -> list[Outcome]:
+    """Of the scheme that is none, the outcomes that have such layers beside others."""
+    telling = frozenset(scheme.key for scheme in schemes if scheme.tells_position)
+    return [
+        outcome for outcome in outcomes if not scheme.acts_in and _is_partly_bare(outcome, telling)
+    ]
 
 
 def _is_partly_bare(outcome: Outcome, telling: frozenset[str]) -> bool:

@@ -164,3 +164,20 @@ def test_neighbouring_layers_may_share_keys_and_values() -> None:
     assert model is not None
     [kept] = by_config(dict(model.settings)) or ()
     assert (kept.count, kept.values) == (32, 2 * 8 * 128)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [  # 64 heads in groups of 8 have 8 for keys: DeciLMAttention in vLLM's nemotron_nas.py.
+        ("nvidia/Llama-3_3-Nemotron-Super-49B-v1", [CachedLayers(49, 2 * 8 * 128, None, heads=8)]),
+        # 3 global layers, and 14 groups with windows: kv_reuse_group.
+        ("nvidia/Hymba-1.5B-Base", [
+            CachedLayers(3, 640, None, heads=5), CachedLayers(14, 640, 1024, heads=5)]),
+        ("zai-org/GLM-5.3-Flash", None),  # Its indexer pools keys of four positions.
+    ],
+)  # fmt: skip
+def test_settings_of_single_layers_count(name: str, kept: list[CachedLayers] | None) -> None:
+    model = known_model(name)
+    assert model is not None
+    found = by_config(dict(model.settings))
+    assert (None if found is None else list(found)) == kept

@@ -56,7 +56,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "This atlas knows no setting of its maker for more", "linear × 8",
     ),
     "deepseek-ai/DeepSeek-V3": (
-        "yarn × 40", "Original length 4,096 positions", "a latent and the rotated part of a key",
+        "yarn × 40", "Source of the date:", "Original length 4,096 positions",
+        "(a latent and the part of a key that all heads share)",
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
@@ -76,6 +77,26 @@ SAYS: dict[str, tuple[str, ...]] = {
     "adept/fuyu-8b": (
         "Rotary base 25,000", "transformers takes the base 10,000 in place of rope_theta.",
     ),
+    "moonshotai/Kimi-Linear-48B-A3B-Instruct": (  # Nothing of it is rotated.
+        "576 numbers (a latent and the part of a key that all heads share)",
+    ),
+    "MiniMaxAI/MiniMax-M3": ("each of 57 layers keeps 1,152 numbers for every position",),
+    "nvidia/Llama-3_3-Nemotron-Super-49B-v1": (
+        "Each of 49 layers keeps 2,048 numbers (8 heads for keys × 256",
+        "no mixing of positions: 31 layers",
+    ),
+    "zai-org/GLM-5.3-Flash": ("Cost of a token – not known here",),
+    "nvidia/Hymba-1.5B-Base": ("windows of 1,024 and recurrent state: 29 layers",),
+    "MiniMaxAI/MiniMax-Text-01": ("whose size is not known here", "; states beside it"),
+    "tiiuae/falcon-mamba-7b": ("no cache grows with the context. Each of 64",),
+    "CohereLabs/c4ai-command-r-v01": ("takes its limit from max_position_embeddings",),
+    "google/gemma-4-E2B-it": (
+        "Windows 512 in 28 of 35 layers", "Audio encoder: windows of 12 and convolution in all 12",
+        "Windows 12 positions in the audio encoder Rotary base, 7 of 35 layers 1,000,000",
+    ),
+    "deepseek-ai/DeepSeek-V4-Pro": ("Windows – beside compressed keys",),
+    "susnato/ernie-m-base_pytorch": ("Rotary base – not known here",),
+    "tencent/Hunyuan-A13B-Instruct": ("Scaling dynamic base × 1,000^(d ÷ (d − 2)) for d rotated",),
     "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB",
@@ -98,7 +119,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "Qwen/Qwen3-Next-80B-A3B-Thinking": (
         "Each of 36 recurrent layers keeps a state of 32 × 128 × 128 numbers",
-        "75.5 MB in fp32, 37.75 MB in bf16, as much as the cache of 3,072 tokens",
+        "75.5 MB in fp32 (as much as the bf16 cache of 3,072 tokens), 37.75 MB in bf16",
     ),
     "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 (",
         "24 recurrent layers", "in fp32 (as mamba_ssm_dtype says)",

@@ -98,7 +98,7 @@ def doubled(values: Array) -> Array:
 
 LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("llama3", Broken(tensors={"rope_freqs.weight": None}), "rotation", "llama3 scaling"),
-    ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "factor 1.208"),
+    ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "cosine and sine × 1.208"),
     ("phi3_longrope", Broken(tensors={"rope_factors_long.weight": doubled}), "longer",
      "by 1 to 4 in A and beyond 64 positions by 2 to 8 in B"),
     ("gemma3", Broken({"attention.sliding_window": 32}), "mixing",

@@ -237,8 +237,8 @@ CASES: list[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]] = [
      " 0.32.2 and SGLang", scaled(LONG, **YARN, attention_factor=1.0), scaled(LONG, **YARN)),
     ("readers", "truncate false, which is not read by llama.cpp's converter 0c1e5709 and mlx-lm",
      scaled(LONG, **YARN, truncate=False), scaled(LONG, **YARN)),
-    ("readers", "SGLang 0.5.23 takes base 1,000,000, 16 of 16 components, yarn scaling, factor"
-     " 2.277",
+    ("readers", "SGLang 0.5.23 takes base 1,000,000, 16 of 16 components, yarn scaling,"
+     " cosine and sine × 2.277",
      scaled(LONG, **YARN, attn_factor=2.0), scaled(LONG, **YARN)),
     # modeling_rope_utils.py of transformers 4 takes config.rope_theta.
     ("readers", "transformers 4.57.6 take base 10,000",

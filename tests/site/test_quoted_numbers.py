@@ -4,8 +4,11 @@ among the published values, to which the page links.
 
 import re
 from collections.abc import Mapping
+from math import log
 
+import numpy as np
 import pytest
+import torch
 
 from generator import ROOT
 from generator.pipeline.evaluate import all_analyses
@@ -39,3 +42,22 @@ def test_a_page_says_where_numbers_of_models_are_from(scheme: str) -> None:
         for number in numbers:
             assert re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d])", look_for), number
             assert published(model, number), number
+
+
+def test_numbers_of_code_are_what_the_code_gives() -> None:
+    """Falcon's bias with 32 heads, Llama 4's temperature, and the slowest pair of DINOv3."""
+    from transformers.models.falcon.modeling_falcon import build_alibi_tensor
+
+    bias = build_alibi_tensor(torch.ones(1, 512), 32, torch.bfloat16)[:, 0].float().numpy()
+    repeated = int(np.flatnonzero((np.diff(bias) == 0.0).any(axis=0))[0])
+    first, *later = (0.1 * log((1 + 10**n) / (1 + 10 ** (n - 1))) for n in (1, 4, 5))
+    turned = np.degrees(2 * 2 * np.pi * 100.0 ** (-15 / 16))
+    assert round(first, 2) == 0.17
+    says = {
+        "alibi": f"share a value at position {repeated}.",
+        "temperature": f"Far beyond, it gains about {min(later):.2f} for each factor of ten.",
+        "rotary_2d": f"turns by nearly {np.ceil(turned):.0f}° from one side",
+    }
+    for scheme, sentence in says.items():
+        text = (ROOT / f"templates/schemes/{scheme}.md.jinja").read_text(encoding="utf-8")
+        assert sentence in " ".join(text.split())

@@ -2,7 +2,7 @@
 of.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Layer, ModelConfig
@@ -39,7 +39,8 @@ class CachedLayers:
 
 def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
     """The layers of a decoder that keep something of each position, alike ones together, the first
-    first; None where that is not known, and for what has no decoder alone.
+    first; None where that is not known, as with an indexer whose keys stand for several positions
+    (GLM-5.3-Flash), and for what has no decoder alone.
 
     Source: heads · (components of a key + of a value) numbers; with a latent (DeepSeek-V2, arXiv
     2405.04434, section 2.1.2) kv_lora_rank + qk_rope_head_dim
@@ -54,13 +55,18 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
     ):
         return None
     of_text = config.text_model
+    if of_text.count("index_kpool"):
+        return None
     n_own = len(own) - (of_text.integer("num_kv_shared_layers") or 0)
     # Of so many neighbouring layers the first keeps keys and values for all (cross-layer attention
     # of Hunyuan-Large, arXiv 2411.02265, section 2.2.1).
     every = (of_text.count("cla_share_factor") or 2) if of_text.flag("use_cla") else 1
+    # Those that take keys and values of the first of their group: Hymba, arXiv 2411.13676.
+    groups = [group for group in of_text.listed("kv_reuse_group") if isinstance(group, list)]
+    taking = {index for group in groups for index in group[1:]}
     found: dict[tuple[int, int | None, bool, int | None], int] = {}
     for layer in own[:n_own:every]:
-        if not KEEPING.isdisjoint(layer.mixers):
+        if not KEEPING.isdisjoint(layer.mixers) and layer.index not in taking:
             own_config = of_text.of_layer(layer.index)
             key = (
                 _values(own_config, layer),
@@ -121,7 +127,22 @@ def _heads(config: ModelConfig, layer: Layer) -> int:
     """Heads for keys and values of a layer."""
     kind = _kind(layer)
     heads = config.first(f"num_{kind}key_value_heads", f"{kind}num_key_value_heads")
-    return int(heads) if heads else n_kv_heads(config)
+    if heads:
+        return int(heads)
+    sharing = _sharing(config, layer)
+    return config.needed("n_heads") // sharing if sharing else n_kv_heads(config)
+
+
+def _sharing(config: ModelConfig, layer: Layer) -> int | None:
+    """How many heads of queries share one for keys, where a search has chosen that for each layer.
+
+    Source: DeciLMAttention in vLLM's nemotron_nas.py
+    """
+    blocks = config.listed("block_configs")
+    block = blocks[layer.index] if layer.index < len(blocks) else None
+    own = ModelConfig(block, config.where) if isinstance(block, Mapping) else None
+    attention = None if own is None else own.section("attention")
+    return None if attention is None else attention.count("n_heads_in_group")
 
 
 def n_kv_heads(config: ModelConfig) -> int:

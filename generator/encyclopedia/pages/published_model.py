@@ -15,7 +15,6 @@ from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_files import path
 from generator.encyclopedia.model_rows import (
-    KINDS,
     WORDING,
     copies_of,
     growing,
@@ -37,8 +36,8 @@ SHORT = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8": "fp
 
 @dataclass(frozen=True)
 class Group:
-    """Layers of a stack that are alike. css: of their colour; kinds: how they mix positions, in
-    words; keys: of a window or chunk
+    """Layers of a stack that are alike. css: of their colour; kinds: how they mix positions; keys:
+    of a window, chunk or convolution
     """
 
     css: str
@@ -199,10 +198,8 @@ def _stacks(model: Json, sight: SightRow) -> Iterator[StackOfLayers]:
         groups = []
         for number, (group, stroke) in enumerate(zip(stack["groups"], strokes, strict=True)):
             indices = [at for at, own in enumerate(stack["layers"]) if own == number]
-            kinds = [KINDS[kind] for kind in group["kinds"]]
-            which = pattern(indices)
-            bare = group["without_encoding"]
-            groups.append(Group(stroke.css, len(indices), which, kinds, group["keys"], bare))
+            alike = group["kinds"], group["keys"], group["without_encoding"]
+            groups.append(Group(stroke.css, len(indices), pattern(indices), *alike))
         yield StackOfLayers(stack["part"], strip, groups)
 
 

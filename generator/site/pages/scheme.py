@@ -21,7 +21,7 @@ from generator.site.rankings.columns import Column, columns_of
 from generator.site.rankings.peers import alike, peers_of
 from generator.site.rankings.ranking import Ranking, ranking
 from generator.site.search_names import SearchNames, of_scheme
-from generator.site.ways import PLACES, Place, Way, is_unread, readings_of, way
+from generator.site.ways import PLACES, Place, Way, is_unread, partly_bare, readings_of, way
 
 MOST_CARDS = 48  # of a scheme in the list
 
@@ -38,6 +38,7 @@ class SchemesContext(PageContext, template="schemes.md.jinja"):
 class SchemeContext(PageContext, template="scheme.md.jinja"):
     """further: figures in its text, by key
     found: names by which search finds it; users: encodings; unmeasured: with numbers unread
+    partly: of the scheme that is none, with such layers beside others
     ranges: see ``_ranges``; shared: findings that all encodings have
     """
 
@@ -47,6 +48,7 @@ class SchemeContext(PageContext, template="scheme.md.jinja"):
     further: Mapping[str, Figure]
     users: Sequence[Member]
     unmeasured: Sequence[Outcome]
+    partly: Sequence[Outcome]
     ranges: Sequence[tuple[Column, Ranking]]
     shared: Sequence[tuple[Analysis, Finding]]
 
@@ -71,6 +73,7 @@ def _page(atlas: Atlas, scheme: Scheme) -> Page:
         scheme_pictures.further(scheme),
         users,
         [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
+        partly_bare(scheme, atlas.outcomes, atlas.schemes),
         _ranges(atlas, users),
         [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
     )
