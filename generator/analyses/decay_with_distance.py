@@ -78,6 +78,7 @@ MONOTONICITY = f"Local monotonicity (share of the steps, {STEPS} at most, that f
 STABLE, STABLE_STEPS = 2.0, 1.25
 FLOORS = {"half": 1.0, "monotonicity": 0.0}
 DEEP = 0.05  # of a head's range, which it falls by at least
+SINGLE = ("of_changes_low", "of_changes_high")
 SEEN = 60.0  # Per cent of the steps that change, from which a bias is seen to fall; 50 by chance.
 AGREE = 0.1  # difference of the far levels of several windows, up to which their mean is given
 BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the distance that is marked on it.
@@ -93,7 +94,8 @@ class Window:
 
     half: in positions; falls, invariance: shares; changing: share of the steps of falls that change
         at all; halves: half of each head that has one; falling: the numbers of these heads,
-        (n_falling,), int; theirs: falls and changing of these heads alone
+        (n_falling,), int; theirs: falls and changing of these heads alone; single: falls of each of
+        these, of its steps that change
         far: mean of the first head at far distances, in its own unit
         n_varying: heads that are not constant; profile: ``_decay`` of the mean of the scaled heads,
         (n_distances,), NaN where it does not fall, or all heads are constant
@@ -107,6 +109,7 @@ class Window:
     halves: tuple[float, ...]
     falling: Array
     theirs: tuple[float | None, float | None]
+    single: tuple[float, ...]
     n_varying: int
     profile: Floats
 
@@ -222,6 +225,10 @@ def _of_heads(form: Shaped, first: Window, n_heads: int) -> Iterator[Metric]:
         title = "Steps that fall, of those that change, in heads that fall"
         yield Metric("of_changes", title, 100.0 * (falls or 0.0) / changing, "%")
         yield Metric("level", "Level steps, in heads that fall", 100.0 * (1.0 - changing), "%")
+        if len(first.single) > 1:
+            lowest, highest = 100.0 * min(first.single), 100.0 * max(first.single)
+            yield Metric("of_changes_low", f"{title}, lowest head", lowest, "%")
+            yield Metric("of_changes_high", f"{title}, highest head", highest, "%")
 
 
 def _far(form: Shaped, levels: list[float], unit: str) -> Iterator[Metric]:
@@ -266,16 +273,17 @@ def _window(kernel: Kernel) -> Window:
     }
     scaled, halves = [head for _, head in varying], [*falling.values()]
     fall, changing = _steps(kernel, scaled)
-    theirs = _steps(kernel, [head for number, head in varying if number in falling])
+    those = [head for number, head in varying if number in falling]
+    each = [_steps(kernel, [head]) for head in those]
+    single = tuple(fall / changing for fall, changing in each if fall is not None and changing)
     invariances = _defined(translation_invariance(head, kernel.offsets) for head in scaled)
     half, invariance = _mean_or_none(halves), _mean_or_none(invariances)
     mean = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
     profile = np.full(kernel.longest, np.nan) if mean is None else mean
     far = far_level(kernel.along(kernel.heads[0]))
     numbers = np.array([*falling], dtype=np.int64)
-    return Window(
-        half, far, fall, changing, invariance, tuple(halves), numbers, theirs, len(scaled), profile
-    )
+    shares = (tuple(halves), numbers, _steps(kernel, those), single)
+    return Window(half, far, fall, changing, invariance, *shares, len(scaled), profile)
 
 
 def _steps(kernel: Kernel, heads: Sequence[Floats]) -> tuple[float | None, float | None]:
@@ -399,11 +407,11 @@ def _findings(
         noise, of_changes, level = (by_key[key].value if key in by_key else None for key in keys)
         line |= {"noise": noise, "of_changes": of_changes, "window": windows[0]}
         if of_changes is not None and of_changes < SEEN:
-            yield Finding(WORDING("no_fall", **line), ("of_changes", "positions"), 0.2)
+            rests_on = ("of_changes", *(key for key in SINGLE if key in by_key), "positions")
+            yield Finding(WORDING("no_fall", **line), rests_on, 0.2)
         else:
             is_steady = form.depends_on_offset and form.is_symmetric and windows[0].n_varying == 1
-            line |= {"half": half.value, "level": level}
-            yield _of_fall(line, by_key, profile, is_steady)
+            yield _of_fall(line | {"half": half.value, "level": level}, by_key, profile, is_steady)
     if (out := _left_out(form)).size:
         rows = tuple(map(int, out))
         yield Finding(WORDING("left_out", outliers=out), ("left_out",), rows=rows)
@@ -439,7 +447,7 @@ def _of_fall(
         is_of_both=both is not None and both < 1.0 - FLAT,
     )
     measures = (
-        ("of_changes", "level")
+        ("of_changes", *SINGLE, "level")
         if "of_changes" in by_key
         else ("monotonicity", "monotonicity_noise")
     )

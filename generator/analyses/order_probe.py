@@ -170,17 +170,15 @@ def _finding(metrics: tuple[Metric, ...], many: float | None, n_positions: int) 
     error with many pairs; n_positions: of the table
     """
     probed = metrics[-1].value or 0.0
-    error, spread, usual, around = (metric.value or 0.0 for metric in metrics[:4])
+    error, _, usual, _ = (metric.value or 0.0 for metric in metrics[:4])
     text = WORDING(
         "order",
         tells=error <= ORDERED * usual,
         usually=error < UNORDERED * usual,
         error=error,
-        spread=spread,
         many=many,
         n_many=MANY,
         shuffled=usual,
-        around=around,
         first=probed if probed < n_positions else None,
     )
     rests_on = (

@@ -162,15 +162,15 @@ def _findings(
     of_splits: (n_splits,), mean absolute error of each split; first: positions probed, None for
         all; n_outliers: of them, left out
     """
-    error, spread = float(of_splits.mean()), float(of_splits.std(ddof=1))
+    error = float(of_splits.mean())
     if error > UNREADABLE * min(of_noise, middle):
         return
     roughly = error > READABLE * middle
-    values = {"error": error, "spread": spread, "of_noise": of_noise, "first": first}
+    values = {"error": error, "of_noise": of_noise, "first": first}
     text = WORDING("position", roughly=roughly, n_outliers=n_outliers, **values)
     yield Finding(
         text,
-        ("ridge", "ridge_spread", "of_noise", "middle", "probed", "left_out"),
+        ("ridge", "of_noise", "middle", "probed", "left_out"),
         0.4 if roughly else 0.6,
     )
 

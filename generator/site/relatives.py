@@ -33,11 +33,13 @@ MOST_FORMER = 12  # values of an earlier release
 class Relative:
     """The nearest checkpoint with numbers of ``scheme``.
 
-    shared: what it has in common, as phrases; finding: the first sentence of the weightiest of
-        ``reading``, "" without any
+    part: whose positions are of the same kind, "" where all of ``scheme`` are; shared: what it has
+        in common, as phrases; finding: the first sentence of the weightiest of ``reading``, ""
+        without any
     """
 
     scheme: Scheme
+    part: str
     outcome: Outcome
     reading: Reading
     shared: tuple[str, ...]
@@ -58,11 +60,12 @@ class FormerNumbers:
 
 def nearest(atlas: Atlas, outcome: Outcome, scheme: Scheme) -> Relative | None:
     """The checkpoint nearest to ``outcome`` of those whose numbers of ``scheme`` were read, for
-    positions of the same kind; None without one.
+    positions of the same kind, of words where it has both; None without one.
 
     Nearest is the same family, then the same vocabulary size, the same part, and the width.
     """
-    record = next(record for record in outcome.unmeasured if record.scheme == scheme.key)
+    records = [record for record in outcome.unmeasured if record.scheme == scheme.key]
+    record = min(records, key=lambda record: record.modality == "image")
     candidates = [
         (other, reading)
         for other, reading in atlas.encodings
@@ -75,6 +78,7 @@ def nearest(atlas: Atlas, outcome: Outcome, scheme: Scheme) -> Relative | None:
     other, reading = max(candidates, key=lambda pair: _kinship(outcome, record, *pair))
     return Relative(
         scheme,
+        "" if len({record.modality for record in records}) == 1 else record.part,
         other,
         reading,
         tuple(_shared(outcome, other)),

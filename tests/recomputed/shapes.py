@@ -98,7 +98,9 @@ def of_heads_that_fall(heads: list[list[Array]]) -> dict[str, float | None]:
     if not falling or not (changing := 2 * by_chance(falling)):
         return {}
     falls = float(np.mean([monotonicity(lines) for lines in falling]))
-    return {"of_changes": 100 * falls / changing, "level": 100 - changing}
+    found: dict[str, float | None] = {"of_changes": 100 * falls / changing, "level": 100 - changing}
+    each = [50 * monotonicity(one) / half for one in falling if (half := by_chance([one]))]
+    return found | ({"of_changes_low": min(each), "of_changes_high": max(each)} if each[1:] else {})
 
 
 def invariance(kernel: Array, offsets: Array) -> float | None:

@@ -127,6 +127,12 @@ def test_a_row_begins_with_context_window_and_base() -> None:
         for index, (before, acting) in enumerate([(7, (key,)), (None, (key,)), (3, ())])
     )
     of_config = replace(rotation, layers=layers, facts=(Fact("Configured context", 64),))
-    every = [row[1:5] for row in rows(html(of_config, outcome("b", table(1), title="b")))]
+    found = html(of_config, outcome("b", table(1), title="b"))
+    every = [row[1:5] for row in rows(found)]
     assert every[0] == ["Rotary", "64", "8 (1 of 2 layers)", "10,000"]
     assert every[1][2:] == ["–", "–"]
+    # Layers of the other model are not known, and may see windows too.
+    lead = " ".join(found.select(".pa-lead")[0].get_text().split())
+    assert "In the only listed model whose layers are known, some or all layers do not at" in lead
+    lead = " ".join(html(of_config, of_config).select(".pa-lead")[0].get_text().split())
+    assert "of the 2 listed models whose layers are known, some or all layers do not attend" in lead

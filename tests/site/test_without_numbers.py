@@ -76,6 +76,16 @@ def test_the_nearest_is_of_the_family_then_the_vocabulary_then_the_width(count: 
     assert found.outcome is farthest_first[-1]
 
 
+def test_of_a_model_of_words_and_images_the_part_of_words_has_the_relative() -> None:
+    patches = replace(IN_WEIGHTS, part="vision", modality="image")
+    both = replace(BERT, unmeasured=(patches, IN_WEIGHTS))
+    parts = []
+    for one in (BERT, both):
+        found = relatives.nearest(atlas(ROWS["family"]), one, LEARNED)
+        parts.append(found and found.part)
+    assert parts == ["", "encoder"]
+
+
 def test_a_row_of_another_scheme_is_no_relative() -> None:
     assert relatives.nearest(atlas(ROWS["none"]), BERT, LEARNED) is None
 

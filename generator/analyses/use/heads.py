@@ -297,9 +297,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which kinds of heads there are, as many as both runs show."""
     n_heads = first.arrays["first"].size
     found = [*_of_sinks(first, second)]
-    for kind in CONFIRMED:
-        if not first.find(kind) or (kind == "first" and first.find("sinks_random")):
-            continue
+    # What sinks are counted by is another mean of the same attention.
+    kinds = [kind for kind in CONFIRMED if first.find(kind) and not (kind == "first" and found)]
+    for kind in kinds:
         share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
         # What the rule of an encoding does with any weights is no finding.
         if share <= float(first.arrays[f"{kind}_random"]):
@@ -326,11 +326,13 @@ def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
     shares = [result.value("power") or 0.0 for result in (first, second)]
     random = float(first.arrays["power_random"])
     n_heads = first.arrays["first"].size
-    count = round(min(shares) * n_heads / 100.0)
-    if count and min(shares) > random:
-        low, high = sorted(result.value("exponent") or 0.0 for result in (first, second))
-        values = {"low": low, "high": high, "r2": first.value("exponent_r2"), "random": random}
-        text = WORDING("fall", count=count, n_heads=n_heads, **values)
+    if round(min(shares) * n_heads / 100.0) and min(shares) > random:
+        runs = [
+            (round(share * n_heads / 100.0), result.value("exponent"))
+            for share, result in zip(shares, (first, second), strict=True)
+        ]
+        values = {"runs": runs, "r2": first.value("exponent_r2"), "random": random}
+        text = WORDING("fall", n_heads=n_heads, **values)
         yield Finding(text, ("power", "exponent", "exponent_r2"), 0.3)
 
 

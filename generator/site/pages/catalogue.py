@@ -57,7 +57,8 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     """rows: those of a checkpoint follow each other; others: without a row, each with its
         schemes whose numbers are in weights that were not read
     shades: of cells
-    layered: stacks of which there is something to say, each with the context of its model
+    layered: stacks of which there is something to say, each with the context of its model; n_known:
+        models whose layers are known
     common: schemes with how many measured models have each, the most common first
     """
 
@@ -67,6 +68,7 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     shades: Sequence[int]
     runs: Sequence[Run]
     layered: Sequence[tuple[Outcome, int | None, LayerStrip]]
+    n_known: int
     common: Sequence[tuple[Scheme, int]]
 
 
@@ -80,6 +82,7 @@ def pages(atlas: Atlas) -> list[Page]:
         range(SHADES),
         atlas.runs,
         list(_layered(atlas)),
+        sum(bool(outcome.layers) for outcome in atlas.outcomes),
         _common(atlas),
     )
     return [Page("checkpoints/index.md", context)]

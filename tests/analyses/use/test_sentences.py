@@ -116,3 +116,31 @@ def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
     assert first.sentence({OTHER: both[OTHER]}, 1) == ""
     assert first.sentence({**both, OTHER: result(60.0, 70.0)}, 2) == first.sentence(both, 2)
     assert previous.sentence(both, 2) == ""
+
+
+def seen(power: float, exponent: float, **more: float) -> Result:
+    """Shares of 200 heads whose attention falls with distance, with this exponent, and so on."""
+    values = {"first": 60.0, "power": power, "exponent": exponent, "exponent_r2": 0.91, **more}
+    metrics = (Metric(key, "", value, "%") for key, value in values.items())
+    arrays = {"first": np.zeros((20, 10)), "first_random": np.array(0), "power_random": np.array(0)}
+    return Result(tuple(metrics), arrays)
+
+
+def test_heads_that_differ_between_two_runs_are_given_for_both() -> None:
+    (_, same), (_, other) = (
+        heads.confirmed(seen(10.0, 0.98), again) for again in (seen(10.0, 0.98), seen(8.5, 0.86))
+    )
+    assert "of 20 of 200 heads falls as a power" in same.text
+    assert "exponent of 0.98 (R² 0.91); with random" in same.text
+    assert "exponent of 0.98 (R² 0.91; in a second run, 17 heads and 0.86); with ran" in other.text
+
+
+def test_heads_on_the_first_token_are_counted_once() -> None:
+    """As attention sinks where these are known."""
+    keys = ("sinks", "sinks_error", "sinks_text", "sinks_text_error")
+    with_sinks = seen(0.0, 0.0, **dict.fromkeys(keys, 2.0), sinks_repeated=0.0)
+    for result, is_sinks in ((seen(0.0, 0.0), False), (with_sinks, True)):
+        (finding,) = heads.confirmed(result, result)
+        assert ("attention sinks" in finding.text, "on average" in finding.text) == (
+            is_sinks, not is_sinks,
+        )  # fmt: skip
