@@ -209,11 +209,14 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
 
 
 @pytest.mark.parametrize(("values", "expected"), [
-    ((3.0, None, 9.0), "In 2 of 3 encodings, it is wide. It spreads over 3 (A) to 9 metres (C)."),
-    ((3.0, None), "In 1 of 2 encodings, it is wide. It spreads over 3 metres (A)."),
-    ((3.0,), "In the only encoding, it is wide. It spreads over 3 metres. The only encoding"
-     " here to which this applies is that of A."),
-    ((3.0, 9.0), "In all 2 encodings, it is wide. It spreads over 3 (A) to 9 metres (B)."),
+    ((3.0, None, 9.0), "In 2 of the 3 encodings to which this applies, it is wide. It spreads over"
+     " 3 (A) to 9 metres (C)."),
+    ((3.0, None), "In 1 of the 2 encodings to which this applies, it is wide. It spreads over 3"
+     " metres (A)."),
+    ((3.0,), "In the only encoding, it is wide. It spreads over 3 metres. The only encoding here to"
+     " which this applies is that of A."),
+    ((3.0, 9.0), "In both encodings to which this applies, it is wide. It spreads over 3 (A) to 9"
+     " metres (B)."),
 ])  # fmt: skip
 def test_a_value_under_a_condition_comes_after_it(
     values: tuple[float | None, ...], expected: str
