@@ -285,9 +285,11 @@ def test_an_end_within_two_standard_errors_of_another_is_one_of_several(
 
 
 @pytest.mark.parametrize(("others", "expected"), [
-    ((), "which are the lowest, the median and the highest of 3 encodings."),
+    ((), ": the lowest, the median and the highest of 3 encodings."),
+    ((outcome("D", 1.0), outcome("E", 9.0)),
+     ": one of the lowest, the median and one of the highest of 5 encodings."),
     ((outcome("P", 0.0, modality="image"),),
-     "which are the lowest, the median and the highest of 3 encodings for text."),
+     ": the lowest, the median and the highest of 3 encodings for text."),
 ])  # fmt: skip
 def test_a_page_says_among_which_encodings_its_figures_are_chosen(
     others: tuple[Outcome, ...], expected: str
