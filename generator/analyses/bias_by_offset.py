@@ -48,12 +48,13 @@ def compute(subject: Subject[OffsetBias]) -> Result:
 
     arrays: values (n_heads, n_offsets), logits; offsets (n_offsets,), key minus query, in
         positions; matrices (n_heads, n, n), n ≤ ``SHOWN``, query by key, NaN for keys that a causal
-        mask hides; peaks (n_heads,), offset of the largest bias
+        mask hides; peaks (n_heads,), offset of the largest bias, on a tie the nearest
     errors: NotApplicableError when the bias is not finite
     """
     form = subject.encoding.form
     values = finite(form.values, "the bias")
-    peaks = form.offsets[values.argmax(axis=1)]
+    nearest_first = np.argsort(np.abs(form.offsets), kind="stable")
+    peaks = form.offsets[nearest_first[values[:, nearest_first].argmax(axis=1)]]
     n_near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
     n_heads = len(values)

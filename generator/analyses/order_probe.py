@@ -204,7 +204,7 @@ def draw(results: Results) -> Figure:
     axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
     within = ("data", "panel")
-    add(axes, Text("chance", (CHANCE, 1.0), (3, -2), within=within, baseline="top", colour=MUTED))
+    add(axes, Text("guess", (CHANCE, 1.0), (3, -2), within=within, baseline="top", colour=MUTED))
     axes.grid(axis="x")
     return figure
 

@@ -37,6 +37,7 @@ from generator.numerics.arrays import (
 WORDING = Wording("analyses/vectors_by_offset.md.jinja")
 ALIKE = 0.1  # Opposite offsets whose cosine is nearer to 1 are nearly the same.
 ORDERS = 199  # of the same vectors, random ones; noise passes in 1 of 100 cases, on either side
+SIDES = Headline("sides", WORDING, chance=Chance("mean", 1.0, shuffles=("sides_spread", 1)))
 
 
 def compute(subject: Subject[RelativeTable]) -> Result:
@@ -57,8 +58,8 @@ def compute(subject: Subject[RelativeTable]) -> Result:
     near, across = (places[:-1], places[1:]), opposite(form.offsets)
     adjacent = mean_of_defined(form.similarity[near])
     sides = mean_of_defined(form.similarity[across])
-    norms, orders = row_norms(vectors), _in_other_orders(form.similarity, across)
-    return Result(
+    norms = row_norms(vectors)
+    result = Result(
         metrics=(
             Metric(
                 "adjacent",
@@ -88,8 +89,8 @@ def compute(subject: Subject[RelativeTable]) -> Result:
             "norms": norms,
             "to_zero": form.similarity[middle],
         },
-        findings=tuple(_findings(form.similarity, near, sides, orders, float(pairs.mean()))),
     )
+    return replace(result, findings=tuple(_findings(form.similarity, near, result)))
 
 
 def opposite(offsets: Array) -> tuple[Array, Array]:
@@ -102,27 +103,20 @@ def opposite(offsets: Array) -> tuple[Array, Array]:
     return zero + distances, zero - distances
 
 
-def _findings(
-    similarity: Floats,
-    near: tuple[Array, Array],
-    sides: float | None,
-    orders: Sequence[float],
-    mean: float,
-) -> Iterator[Finding]:
-    """near: places (n_pairs,) of adjacent offsets; sides: mean cosine of opposite ones; orders: the
-    same in random orders
-    """
-    adjacent = mean_of_defined(similarity[near])
+def _findings(similarity: Floats, near: tuple[Array, Array], result: Result) -> Iterator[Finding]:
+    """near: places (n_pairs,) of adjacent offsets; result: with its metrics"""
+    adjacent, mean = mean_of_defined(similarity[near]), result.value("mean")
     others = _in_other_orders(similarity, near)
     if adjacent is not None and (than := _compared(adjacent, others)):
         text = WORDING("neighbours", adjacent=adjacent, mean=mean, than=than)
         yield Finding(text, ("adjacent", "mean"), 0.4)
-    if sides is not None and sides > 1.0 - ALIKE:
-        yield Finding(WORDING("same_sides", sides=sides), ("sides",), 0.5)
-    elif sides is not None and (than := _compared(sides, orders)):
-        yield Finding(
-            WORDING("opposites", sides=sides, mean=mean, than=than), ("sides", "mean"), 0.5
-        )
+    sides = SIDES.placed(result)
+    if sides and sides.value > 1.0 - ALIKE:
+        yield Finding(WORDING("same_sides", sides=sides.value), ("sides",), 0.5)
+    elif sides and sides.is_apart:
+        than = "more" if sides.share > 0.0 else "less"
+        text = WORDING("opposites", sides=sides.value, mean=mean, than=than)
+        yield Finding(text, ("sides", "mean"), 0.5)
 
 
 def _compared(mean: float, orders: Sequence[float]) -> str:
@@ -202,7 +196,7 @@ ANALYSIS = Analysis(
     key="vectors_by_offset",
     stage="see",
     after="bias_by_patch_offset",
-    answer=Headline("sides", WORDING, chance=Chance("mean", 1.0, shuffles=("sides_spread", 1))),
+    answer=SIDES,
     forms=(RelativeTable,),
     compute=compute,
     figures=(

@@ -522,10 +522,10 @@ def test_a_larger_base_lifts_the_floor_where_the_rotations_show_it() -> None:
         )
     ]
     assert overview(members).sentence == (
-        "A larger base lifts the floor, it does not widen the peak above it: over 128 positions, of"
-        " the 6 different unscaled rotations for text here, each with a base at least ten times"
-        " another's has the higher far level (0.42 at base 10,000, 0.64 at base 10,000,000), while"
-        " each is half way to it within 7.4 to 8.3 positions."
+        "A larger base raises the far level, but does not widen the peak above it: over 128"
+        " positions, of the 6 different unscaled rotations for text here, any with at least ten"
+        " times another's base has the higher far level (0.42 at base 10,000, 0.64 at base"
+        " 10,000,000), while all are half way to it within 7.4 to 8.3 positions."
     )
     assert overview(members[:4]).sentence == ""
     assert overview(members[:2] * 3).sentence == ""  # Two rotations, however often they are listed.

@@ -160,7 +160,7 @@ def test_a_helix_is_reported_with_its_turns() -> None:
 
 @pytest.mark.parametrize(("width", "noise", "opening", "end"), [
     (4, 0.2, "The positions run round a circle, one lap ", "the slowest. The first two"),
-    (400, 0.12, "The positions run round a circle, ", "every 40 positions: 5.0 laps, in the"),
+    (400, 0.12, "The positions run round a circle in the plane", "every 40 positions (5.0 laps)."),
 ])  # fmt: skip
 def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) -> None:
     beside = noise * np.random.default_rng(1).normal(size=(200, width))

@@ -283,7 +283,8 @@ def test_heads_that_favour_near_offsets() -> None:
     result = bias_by_offset.compute(subject(form))
     metrics = {key: result.value(key) for key in ("near_heads", "largest", "smallest", "spread")}
     assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
-    values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
+    # Of the second head two offsets are highest, of which the nearest counts.
+    values = [[9, 0, 0, 0, 0], [9, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
     form = OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
     result = bias_by_offset.compute(subject(form))
     assert result.value("near_heads") == 50.0

@@ -24,15 +24,16 @@ def bias_by_offset(encoding: Encoding) -> Metrics:
     values = encoding.array("bias_by_offset.values")
     offsets = encoding.arrays["bias_by_offset.offsets"]
     from_median = values - np.median(values, axis=1, keepdims=True)
-    peaks = offsets[values.argmax(axis=1)]
+    far = np.abs(offsets)  # The nearest of the offsets with a head's largest bias.
+    nearest = [far[head == head.max()].min() for head in values]
     return {
         "spread": np.ptp(values),
         "largest": values.max(),
         "smallest": values.min(),
         "above": from_median.max(),
         "below": -from_median.min(),
-        "near_heads": 100 * np.mean(np.abs(peaks) <= 1),
-        "near_chance": (chance := near_chance(values.T, np.abs(offsets) <= 1)),
+        "near_heads": 100 * np.mean(np.array(nearest) <= 1),
+        "near_chance": (chance := near_chance(values.T, far <= 1)),
         "heads": float(len(values)),
         "near_error": binomial_error(chance, len(values)),
     }

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.contracts import Atlas
 from generator.numerics.arrays import Floats
+from generator.reading.find import all_schemes
 from generator.site import render
 from generator.site.compare import similarity_map as map_page
 from generator.site.compare.conclusions import Named, conclusions, neighbours
 from generator.site.materials import OURS
 from generator.site.pictures import leading_picture
+from tests.site.test_rankings import MEASURE, outcome
 
 
 def between(places: Floats) -> Floats:
@@ -116,3 +119,11 @@ def test_of_three_nothing_is_concluded_and_of_one_scheme_nothing_across_schemes(
     assert not any(
         "different schemes" in one for one in conclusions(named("AAAA"), GROUPED[:4, :4])
     )
+
+
+def test_patches_in_reading_order_are_no_end_of_a_conclusion() -> None:
+    rows = [outcome(name, 1.0) for name in "ABCD"]
+    rows.append(outcome("Patches", 1.0, modality="image"))
+    atlas = Atlas(tuple(rows), (MEASURE,), all_schemes())
+    found = map_page._conclusions(atlas, range(5), lambda _, second: 0.9 if second == 4 else 0.1)
+    assert found[-1].startswith("A differs most from all others")

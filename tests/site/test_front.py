@@ -153,7 +153,7 @@ ANSWERS = {
     "What does a context cost to serve?": "KV bytes per token",
     "Which models are configured for 200,000 tokens?": "configured for 200,000 tokens or more",
     "Which models use attention windows, and in which layers?": "Windows and mixed layers",
-    "What does context scaling change in a rotary encoding?": "scaling slows pairs by a factor",
+    "What does context scaling change in a rotary encoding?": "slows the most affected pair by",
     "How fast does similarity decrease with distance?": "falls halfway to its far level",
     "Which tables have a break between adjacent positions?": "the cosine of adjacent positions",
     "Which offsets does each attention head favour?": "Heads with their largest bias within one",

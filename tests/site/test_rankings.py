@@ -66,7 +66,7 @@ SAID: list[tuple[list[float], str]] = [
     ([0, 1], "It spreads over 0 (A) to 1 metre (B)."),
     ([5, 5], "It spreads over 5 metres in both encodings."),
     ([5, 5.05], "It spreads over 5 to 5.05 metres in both encodings."),
-    ([5], "It spreads over 5 metres. Only one encoding is measured here, that of A."),
+    ([5], "It spreads over 5 metres. The only encoding here to which this applies is that of A."),
 ]  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def test_sentences_name_both_ends_in_the_words_of_the_measure(values: Any, expec
 
 
 def test_only_what_is_measured_alone_is_said_to_be_alone() -> None:
-    assert "Only" not in sentences(outcome("A", 5.0), outcome("B", 9.0, modality="image"))
+    assert "only" not in sentences(outcome("A", 5.0), outcome("B", 9.0, modality="image"))
 
 
 def test_positions_of_words_are_not_compared_with_patches() -> None:
@@ -209,11 +209,14 @@ def test_a_page_without_values_says_so_and_has_no_dots() -> None:
 
 
 @pytest.mark.parametrize(("values", "expected"), [
-    ((3.0, None, 9.0), "In 2 of 3 encodings, it is wide. It spreads over 3 (A) to 9 metres (C)."),
-    ((3.0, None), "In 1 of 2 encodings, it is wide. It spreads over 3 metres (A)."),
-    ((3.0,), "In the only encoding, it is wide. It spreads over 3 metres. Only one encoding is"
-     " measured here, that of A."),
-    ((3.0, 9.0), "In all 2 encodings, it is wide. It spreads over 3 (A) to 9 metres (B)."),
+    ((3.0, None, 9.0), "In 2 of the 3 encodings to which this applies, it is wide. It spreads over"
+     " 3 (A) to 9 metres (C)."),
+    ((3.0, None), "In 1 of the 2 encodings to which this applies, it is wide. It spreads over 3"
+     " metres (A)."),
+    ((3.0,), "In the only encoding, it is wide. It spreads over 3 metres. The only encoding here to"
+     " which this applies is that of A."),
+    ((3.0, 9.0), "In both encodings to which this applies, it is wide. It spreads over 3 (A) to 9"
+     " metres (B)."),
 ])  # fmt: skip
 def test_a_value_under_a_condition_comes_after_it(
     values: tuple[float | None, ...], expected: str
@@ -257,9 +260,42 @@ def test_what_has_a_chance_level_is_ranked_beside_it_and_by_chance_not_at_all() 
     assert [entry.reading.label.title for entry in found.entries] == ["A", "C", "B", "D"]
     assert [entry.counts for entry in found.entries] == [True, True, True, False]
     assert found.sentence == (
-        "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): the ends of 3"
-        " learned encodings, ranked beside chance; 1 is not told apart from it."
+        "It spreads over 5 (A; 50 by chance) and 2 metres (B; 4 by chance): the lowest and the"
+        " highest of 3 learned encodings, relative to chance; 1 other is not told apart from it."
     )
+
+
+@pytest.mark.parametrize(("spread", "ends"), [
+    (0.1, "the lowest and one of the highest"), (10.0, "one of the lowest and one of the highest"),
+])  # fmt: skip
+def test_an_end_within_two_standard_errors_of_another_is_one_of_several(
+    spread: float, ends: str
+) -> None:
+    """0.1 ± 0.05 and 0.2 of chance; ten times the error of 5 of 50 is 5 of 50."""
+    rows = (
+        with_chance("A", 10.0, 100.0, spread),
+        with_chance("B", 20.0, 100.0, spread),
+        with_chance("C", 70.0, 100.0, spread),
+        with_chance("D", 70.06, 100.0, spread),
+    )
+    found = ranking_of(Atlas(rows, (BESIDE,), all_schemes()), BESIDE)
+    assert found is not None
+    assert f"{ends} of 4 learned encodings" in found.sentence
+    assert found.is_shared == ("one of the lowest" in ends, True)
+
+
+@pytest.mark.parametrize(("others", "expected"), [
+    ((), ": the lowest, the median and the highest of 3 encodings."),
+    ((outcome("D", 1.0), outcome("E", 9.0)),
+     ": one of the lowest, the median and one of the highest of 5 encodings."),
+    ((outcome("P", 0.0, modality="image"),),
+     ": the lowest, the median and the highest of 3 encodings for text."),
+])  # fmt: skip
+def test_a_page_says_among_which_encodings_its_figures_are_chosen(
+    others: tuple[Outcome, ...], expected: str
+) -> None:
+    rows = (outcome("A", 1.0), outcome("B", 5.0), outcome("C", 9.0))
+    assert expected in flowing(page(*rows, *others).get_text())
 
 
 def by_formula(one: Outcome) -> Outcome:
@@ -271,10 +307,10 @@ def by_formula(one: Outcome) -> Outcome:
 MADE = by_formula(with_chance("E", 0.1, 50.0))
 UNORDERED = with_chance("F", 5.0, 50.0, findings=())
 UNRANKED = [
-    ((BESIDE_CHANCE[0], BESIDE_CHANCE[3]), "It spreads over 5 metres (A; 50 by chance); 1 other is"
-     " not told apart from chance."),
-    ((BESIDE_CHANCE[0],), "It spreads over 5 metres (50 by chance). Only one encoding is measured"
-     " here, that of A."),
+    ((BESIDE_CHANCE[0], BESIDE_CHANCE[3]), "It spreads over 5 metres (A; 50 by chance); 1 other"
+     " learned encoding is not told apart from chance."),
+    ((BESIDE_CHANCE[0],), "It spreads over 5 metres (50 by chance). The only encoding here to"
+     " which this applies is that of A."),
     ((BESIDE_CHANCE[3],) * 2, "By the size, none of the 2 encodings here is told apart from"
      " chance."),
     ((BESIDE_CHANCE[3], MADE), "By the size, the only learned encoding here is not told apart from"

@@ -371,12 +371,14 @@ def mean_profile(result: Result) -> tuple[Array, Array]:
 
 
 def sentence(results: Results, _: int) -> str:
-    """The parts with the fewest and the most heads of a kind; "" where one is both."""
+    """The parts with the fewest and the most heads of a kind; "" where all have as many."""
     shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
-    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
-    if most == least:
-        return ""
-    return WORDING("look", least=least, low=shares[least], most=most, high=shares[most])
+    every = list(shares.values())
+    ends = [
+        (share, next(title for title in shares if shares[title] == share), every.count(share) - 1)
+        for share in sorted({min(every), max(every)})
+    ]
+    return WORDING("look", ends=ends) if len(ends) > 1 else ""
 
 
 def _of_kind(kind: str, results: Results, _: int) -> str:

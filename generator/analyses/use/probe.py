@@ -291,8 +291,8 @@ def _groups(results: Results) -> tuple[list[Result], list[Result]]:
 
 
 def headline(results: Results) -> str:
-    """Whether models build position where their input has none, and drop it where it has: of each,
-    all or more than half of at least two.
+    """Whether layers build up position where the input has none, and lose part where it has it: of
+    each, those of all parts, or of more than half of at least two.
     """
     missing, given = _groups(results)
     built = [_is_built_up(result, result.arrays[RANDOM]) for result in missing]

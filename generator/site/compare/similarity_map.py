@@ -150,14 +150,17 @@ def similarity_map(atlas: Atlas) -> SimilarityMap | None:
 
 def _conclusions(atlas: Atlas, indices: Sequence[int], difference: Measure) -> tuple[str, ...]:
     """What follows from the shapes of encodings, by their indices, each of a model once, without
-    guesses and tables without structure; nothing from more than MOST_CONCLUDED.
+    guesses, tables without structure and patches, whose reading order gives them a shape of their
+    own; nothing from more than MOST_CONCLUDED.
     """
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     readings = [reading for _, reading in atlas.encodings]
     known = [
         index
         for index in indices
-        if _is_known(atlas, readings[index]) and not repeats(*atlas.encodings[index])
+        if readings[index].encoding.modality != "image"
+        and _is_known(atlas, readings[index])
+        and not repeats(*atlas.encodings[index])
     ]
     if len(known) > MOST_CONCLUDED:
         return ()

@@ -50,11 +50,10 @@ class AnalysisEntry:
 
 @dataclass(frozen=True)
 class AnalysesContext(PageContext, template="analyses.md.jinja"):
-    """stages: title of each; encodings: how many; absent: what applies to none of them"""
+    """stages: title of each; absent: what applies to no encoding"""
 
     stages: Mapping[str, str]
     entries: Sequence[AnalysisEntry]
-    encodings: int
     absent: Sequence[Analysis]
 
 
@@ -84,7 +83,6 @@ def pages(atlas: Atlas) -> list[Page]:
     index = AnalysesContext(
         STAGES,
         sorted(entries, key=lambda entry: list(STAGES).index(entry.analysis.stage)),
-        sum(len(outcome.readings) for outcome in atlas.outcomes),
         [analysis for analysis in atlas.analyses if analysis not in shown],
     )
     return [Page("analyses/index.md", index), *own]

@@ -5,6 +5,7 @@ question of an analysis.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot
 
 from generator.contracts import (
     Analysis,
@@ -22,6 +23,7 @@ from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of,
 from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
+ERRORS = 2.0  # standard errors of a difference within which two places are not told apart
 CLOSE = 0.05  # of a place beside chance: less may come from the random orders that give the chance
 
 
@@ -127,11 +129,22 @@ class Ranking:
 
     @property
     def is_shared(self) -> tuple[bool, bool]:
-        """Whether others show the same place as the lowest of ``chosen``, or as the highest."""
+        """Whether others have the same place as the lowest of ``chosen``, or as the highest, as it
+        is shown or within two standard errors.
+        """
+        low, high = self.compared[0], self.compared[_highest(self.compared)]
+        n_low, n_high = (self._n_at(end, self.compared) for end in (low, high))
+        return n_low > 1, n_high > 1
+
+    def _n_at(self, end: Ranked, compared: Sequence[Ranked]) -> int:
+        """How many are where ``end`` is, itself among them, as shown or within two errors."""
         is_range = self.headline.chance is None
-        shown = [one.shown if is_range else one.percent for one in self.compared]
-        ends = (shown[0], shown[_highest(self.compared)])
-        return shown.count(ends[0]) > 1, shown.count(ends[1]) > 1
+        return sum(
+            (one.shown == end.shown if is_range else one.percent == end.percent)
+            or abs(one.placed.share - end.placed.share)
+            <= ERRORS * hypot(one.placed.share_error, end.placed.share_error)
+            for one in compared
+        )
 
     @property
     def sentence(self) -> str:
@@ -173,8 +186,16 @@ class Ranking:
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
         low_place, high_place = first.placed.share, last.placed.share
         are_close = high_place - low_place <= CLOSE * max(abs(low_place), abs(high_place))
+        is_shared = [
+            self._n_at(end, compared) > _extreme(end, compared).more + 1 for end in (first, last)
+        ]
         text = {"says": says(ends), "n_by_chance": n_by_chance, "are_close": are_close}
-        return WORDING("ends", **text, **of, is_range=is_range)
+        return WORDING("ends", **text, **of, is_range=is_range, is_shared=is_shared)
+
+    @property
+    def modality(self) -> str:
+        """What those compared are of, where others are of something else; "" where none are."""
+        return self._modality(self.compared)
 
     @property
     def verdict(self) -> str:

@@ -28,10 +28,12 @@ def texts(*results: Result) -> list[str]:
 
 
 @pytest.mark.parametrize(("share", "error", "words"), [
-    (124.0, 18.0, "destroys 124 ± 18% of their value for predicting what follows; at 100%, they"),
-    (124.0, 11.0, "destroys 124 ± 11% of their value for predicting what follows, so that they help"
-     " less than an unrelated passage."),
-    (60.0, 5.0, "destroys 60 ± 5% of their value for predicting what follows; at 100%, they would"),
+    (124.0, 18.0, "destroys 124 ± 18% (± standard error) of their value for predicting what"
+     " follows; at 100%, they"),
+    (124.0, 11.0, "destroys 124 ± 11% (± standard error) of their value for predicting what"
+     " follows, so that they help less than an unrelated passage."),
+    (60.0, 5.0, "destroys 60 ± 5% (± standard error) of their value for predicting what"
+     " follows; at 100%, they would"),
 ])  # fmt: skip
 def test_more_than_all_is_lost_only_beyond_two_standard_errors(
     share: float, error: float, words: str
@@ -53,7 +55,7 @@ def test_the_one_model_that_was_measured_is_named_with_what_it_is() -> None:
     assert order.sentence({LABEL: lost(90.0, 5.0)}, 7).startswith(f"{only} shuffling the preced")
     assert order.sentence({LABEL: lost(90.0, 5.0)}, 1).startswith(f"In {SMOLLM2} shuffling")
     both = order.sentence({LABEL: lost(90.0, 5.0), OTHER: lost(60.0, 5.0)}, 7)
-    assert f"destroys 60 ± 5% (GPT-2) to 90 ± 5% ({SMOLLM2}) of their value" in both
+    assert f"destroys 60 ± 5% (GPT-2) to 90 ± 5% ({SMOLLM2}) (± standard error) of" in both
     moved = Result(
         (), {"rises": np.array([3.412] + [np.nan] * 5), "errors": np.array([0.1] + [np.nan] * 5)}
     )
@@ -82,11 +84,11 @@ def probed(at_input: float, at_end: float, random: float) -> Result:
 
 
 @pytest.mark.parametrize(("built", "dropped", "words"), [
-    ((0.8, 0.7), (0.4, 0.3), "Models build position where it is missing and drop it wher"),
-    ((0.8, 0.7), (0.4, 0.3, 0.9), "Models build position where it is missing, and most drop i"),
-    ((0.8, 0.7, 0.1), (0.4, 0.3), "Most models build position where it is missing, and all drop"),
-    ((0.8, 0.7), (0.4, 0.9), "Models build position where it is missing."),
-    ((0.8, 0.1), (0.4, 0.3, 0.9), "Most models drop position where it was given."),
+    ((0.8, 0.7), (0.4, 0.3), "Layers build up position where the input has none, and lose p"),
+    ((0.8, 0.7), (0.4, 0.3, 0.9), "Layers build up position where the input has none, and mostly"),
+    ((0.8, 0.7, 0.1), (0.4, 0.3), "Layers mostly build up position where the input has none, and"),
+    ((0.8, 0.7), (0.4, 0.9), "Layers build up position where the input has none."),
+    ((0.8, 0.1), (0.4, 0.3, 0.9), "Layers mostly lose part of the position where the input"),
     ((0.8,), (0.4,), ""),
     ((), (), ""),
 ])  # fmt: skip
@@ -99,6 +101,19 @@ def test_a_headline_says_of_all_or_most_models_what_at_least_two_of_them_do(
     assert headline.startswith(words)
     assert bool(headline) == bool(words)
     assert probe.draw_across(results).axes if results else True
+
+
+def test_ends_of_heads_that_several_parts_share_say_so() -> None:
+    free = (100.0, 25.0, 100.0)
+    results = {
+        Label(name, "#111111"): Result((Metric("none", "", share, "%"),))
+        for name, share in zip("ABC", free, strict=True)
+    }
+    assert heads.sentence(results, 3) == (
+        "On random input, between 0% of the heads (A and 1 more) and 75% (B) put over 30% of their"
+        " attention on one place, such as the first or the previous token."
+    )
+    assert heads.sentence({key: results[key] for key in list(results)[::2]}, 2) == ""
 
 
 def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
