@@ -281,7 +281,9 @@ class TestCompare:
 
     def test_lines_of_two_encodings_lie_over_each_other(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&c={LLAMA}")
-        place = page.locator("section", has=page.get_by_role("heading", name="Vector norms"))
+        place = page.locator(
+            "details.pac-row", has=page.get_by_role("heading", name="Vector norms")
+        )
         place.scroll_into_view_if_needed()
         expect(place.locator(".pa-series")).to_have_text(["Sinusoid", "table"])
         expect(place.locator(".pac-note")).to_have_text("Not applicable to Llama 2.")

@@ -17,6 +17,7 @@ from generator.contracts import (
 from generator.encodings import ActsIn
 from generator.site.pictures import cards, scheme_pictures
 from generator.site.pictures.colours import Member
+from generator.site.pictures.layer_strips import layer_strips
 from generator.site.rankings.columns import Column, columns_of
 from generator.site.rankings.peers import alike, peers_of
 from generator.site.rankings.ranking import Ranking, ranking
@@ -38,6 +39,8 @@ class SchemesContext(PageContext, template="schemes.md.jinja"):
 class SchemeContext(PageContext, template="scheme.md.jinja"):
     """further: figures in its text, by key
     found: names by which search finds it; users: encodings; unmeasured: with numbers unread
+    bare: where no encoding is the scheme, listed models with layers that attend without one
+    published: by guest, how many models use it, and where a table has these alone
     ranges: see ``_ranges``; shared: findings that all encodings have
     """
 
@@ -47,6 +50,8 @@ class SchemeContext(PageContext, template="scheme.md.jinja"):
     further: Mapping[str, Figure]
     users: Sequence[Member]
     unmeasured: Sequence[Outcome]
+    bare: Sequence[Outcome]
+    published: Mapping[str, tuple[int, str]]
     ranges: Sequence[tuple[Column, Ranking]]
     shared: Sequence[tuple[Analysis, Finding]]
 
@@ -71,6 +76,8 @@ def _page(atlas: Atlas, scheme: Scheme) -> Page:
         scheme_pictures.further(scheme),
         users,
         [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
+        [] if scheme.acts_in else [one for one in atlas.outcomes if _is_bare(one, atlas.schemes)],
+        {guest.key: guest.users(atlas, scheme) for guest in atlas.guests},
         _ranges(atlas, users),
         [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
     )
@@ -78,6 +85,13 @@ def _page(atlas: Atlas, scheme: Scheme) -> Page:
     return Page(
         f"schemes/{scheme.key}.md", context, (context.picture, *context.further.values()), card
     )
+
+
+def _is_bare(outcome: Outcome, schemes: Sequence[Scheme]) -> bool:
+    """Whether some layers of a model attend while nothing tells position in them."""
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    strips = layer_strips(outcome.layers, records, schemes)
+    return any(group.is_bare for strip in strips for group in strip.groups)
 
 
 def _ranges(atlas: Atlas, users: Sequence[Member]) -> list[tuple[Column, Ranking]]:
