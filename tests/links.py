@@ -63,8 +63,11 @@ def _is_shown(atlas: Path, soup: BeautifulSoup, name: str, value: str) -> bool:
     """
     if soup.find("input", attrs={"name": name}) is not None:
         return True
+    if (choice := soup.select_one(f'select[name="{name}"]')) is not None:
+        return choice.find("option", value=value) is not None
     if name == "sort":
-        return int(value.removesuffix("-")) < len(soup.select("table thead th"))
+        names = " ".join(str(head["data-pa-column"]) for head in soup.select("[data-pa-column]"))
+        return value.removesuffix("-") in names.split()
     if name == "models":
         offered = (atlas / "data/beside.js").read_text("utf-8")
         return all(f'"{one}"' in offered for one in value.split(","))

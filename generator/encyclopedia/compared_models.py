@@ -10,14 +10,14 @@ from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, records, rows
 
 MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
 NATIVE = "Length its maker states"
-LEFT_OUT = ("Model", "Config")  # of COLUMNS
+LEFT_OUT = ("Model", "Config")  # titles of COLUMNS
 OF_ELSE = ("Published", "Developer", "Parameters")  # than position
 
 
 def compared(atlas: Atlas) -> dict[str, list[str]]:
     """What the table says of each model, by its id in order: one text for each of ``titles``."""
     native = {model["id"]: model["native"] for model in records(atlas)}
-    kept = [number for number, title in enumerate(COLUMNS) if title not in LEFT_OUT]
+    kept = [number for number, title in enumerate(COLUMNS.values()) if title not in LEFT_OUT]
     found = {}
     for row in sorted(rows(atlas), key=lambda row: row.id.lower()):
         stated = native[row.id]
@@ -29,7 +29,7 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
 
 def titles() -> list[str]:
     """What is compared, in the order of the page."""
-    return [NATIVE, *(title for title in COLUMNS if title not in LEFT_OUT)]
+    return [NATIVE, *(title for title in COLUMNS.values() if title not in LEFT_OUT)]
 
 
 def relatives(atlas: Atlas) -> dict[str, list[str]]:

@@ -44,6 +44,7 @@ GUEST = Guest(
     kinds=discovery.load(pages, PageKind),
     files=_files,
     named=model_rows.named,
+    users=model_rows.users,
     records={"of_models": OF_MODELS, "of_expected": OF_EXPECTED},
     config=config_of,
 )

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any, get_args
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from generator.contracts import Atlas, Json, Mixer
+from generator.contracts import Atlas, Json, Mixer, Scheme
 from generator.contracts.wording import Wording
 from generator.text import significant
 
@@ -26,26 +26,27 @@ AT_POSITION = "models/position.html#model="
 PAPER = re.compile(r"arXiv (\d\d)(0[1-9]|1[0-2])\.\d{4,5}")
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet
-COLUMNS = (
-    "Model",
-    "Published",
-    "Configured context",
-    "KV bytes per token",
-    "Position encoding",
-    "Layers",
-    "Rotary base",
-    "original_max_position_embeddings",
-    "Heads for keys",
-    "Developer",
-    "Parameters",
-    "Config",
-)
+COLUMNS: Mapping[str, str] = {  # Their titles, by the names that addresses have.
+    "model": "Model",
+    "published": "Published",
+    "context": "Configured context",
+    "cache": "KV bytes per token",
+    "position": "Position encoding",
+    "layers": "Layers",
+    "base": "Rotary base",
+    "original": "original_max_position_embeddings",
+    "heads": "Heads for keys",
+    "maker": "Developer",
+    "parameters": "Parameters",
+    "config": "Config",
+}
 
 
 @dataclass(frozen=True)
 class ModelCell:
     """A cell. value: the number by which it is sorted, None where its text is; address: of a page
     of the site, or of another one; "" for none; hint: after the text, smaller; title: more of it
+    limited: bytes of a further token in layers with a window, and the positions that fill it
     """
 
     text: str
@@ -53,6 +54,7 @@ class ModelCell:
     address: str = ""
     hint: str = ""
     title: str = ""
+    limited: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_elsewhere(self) -> bool:
@@ -128,9 +130,12 @@ def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
     """Every model, the newest first, those without any known month last."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
-    near = best_months(models)
+    near, measured = best_months(models), measured_of(atlas)
     dated = sorted(models, key=lambda model: near.get(model["id"], ""), reverse=True)
-    return tuple(_row(model, titles, near.get(model["id"], "")) for model in dated)
+    return tuple(
+        _row(model, titles, near.get(model["id"], ""), measured.get(model["id"], ""))
+        for model in dated
+    )
 
 
 def best_months(models: Sequence[Json]) -> dict[str, str]:
@@ -169,6 +174,12 @@ def _parsed(data: bytes) -> Sequence[Json]:
     return models
 
 
+def measured_of(atlas: Atlas) -> dict[str, str]:
+    """Pages with measures, by the models that they or the copies on them are of."""
+    shown = replace(atlas, outcomes=tuple(one for one in atlas.outcomes if one.readings))
+    return copies_of(shown) | pages_of(shown)
+
+
 def pages_of(atlas: Atlas) -> dict[str, str]:
     """Pages of checkpoints, by the models that they are of."""
     return {
@@ -196,22 +207,38 @@ def named(atlas: Atlas) -> list[tuple[str, str, str]]:
     ]
 
 
+def users(atlas: Atlas, scheme: Scheme) -> tuple[int, str]:
+    """How many models use a scheme, and the address of the table with these alone; of a scheme that
+    acts nowhere, those with layers whose attention has no encoding.
+    """
+    if scheme.acts_in:
+        facet = {"scheme": scheme.title}
+        count = sum(
+            scheme.key in (*one["schemes"], *one["image_schemes"]) for one in records(atlas)
+        )
+    else:
+        facet = {"kind": WORDING("kind_without_encoding")}
+        count = sum(one["without_encoding"] > 0 for one in records(atlas))
+    return count, f"models.html#{urlencode(facet)}"
+
+
 def page_of(hub_id: str, ending: str = ".md") -> str:
     """The page of a published config."""
     return f"models/{hub_id.replace('/', '--')}{ending}"
 
 
-def _row(model: Json, titles: Mapping[str, str], near: str) -> KnownModelRow:
+def _row(model: Json, titles: Mapping[str, str], near: str, measured: str) -> KnownModelRow:
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
     months = str(model["month"] or "")
     known = WORDING("unchecked_short") if model["from_knowledge"] else ""
+    mark = (WORDING("measured"),) if measured else ()
     cells = (
         ModelCell(
             name,
-            address=page_of(model["id"], ".html"),
-            hint=" · ".join(text for text in (owner, model["model_type"], known) if text),
+            address=measured or page_of(model["id"], ".html"),
+            hint=" · ".join(filter(None, (owner, model["model_type"], *mark, known))),
             title=WORDING("unchecked") if known else "",
         ),
         _published(months, near),
@@ -287,7 +314,9 @@ def _cache_bytes(model: Json) -> ModelCell:
     before = sum(2 * one["layers"] * one["values"] for one in model["cache"])
     hint = "" if size else WORDING("until_full", size=before) if before else ""
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
-    return ModelCell(f"{size:,}", size, address, hint)
+    limited = [one for one in model["cache"] if one["positions"] is not None]
+    filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
+    return ModelCell(f"{size:,}", size, address, hint, limited=filled)
 
 
 def _heads(model: Json) -> str:

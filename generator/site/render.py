@@ -198,6 +198,7 @@ def environment_of(*templates: Path) -> Environment:
     environment.filters["tex"] = escape.tex
     environment.filters["preformatted"] = escape.preformatted
     environment.filters["figure_file"] = svg.file_of
+    environment.filters["opening_file"] = small.opening_of
     environment.filters["chapter"] = outline.chapter
     environment.filters["section"] = outline.section
     environment.filters["paper_address"] = paper_address

@@ -1,10 +1,10 @@
 // Two to four published models side by side, which stay in the address.
 (() => {
   "use strict";
-  const form = document.getElementById("pa-beside");
+  const form = document.getElementById("pa-compared");
   const models = window.atlasBeside;
   if (!form || !models) return; // The table of the page stands.
-  const table = document.querySelector(".pa-beside");
+  const table = document.querySelector(".pa-compared");
   const MOST = Number(form.dataset.paMost);
   const made = (name, attributes = {}, ...inner) => {
     const element = Object.assign(document.createElement(name), attributes);

@@ -12,6 +12,10 @@
   const words = new Map(rows.map((row) => [row, wordsOf(row)]));
   const pinned = new Set();
   const folds = [...document.querySelectorAll("details.pa-band")];
+  const [none, ask] = ["none", "ask"].map((name) => form.querySelector(`[data-pa-${name}]`));
+  const sheet = table?.closest(".pa-sheet");
+  const cost = heads.find((head) => head.dataset.paCost);
+  let length = 0; // of the contexts whose cost is shown
 
   const fits = (row, field) => {
     const wanted = field.value.trim();
@@ -30,12 +34,52 @@
       fold.hidden = !fold.querySelector("tbody tr:not([hidden])");
       fold.open = filters || !number;
     });
+    if (none) none.hidden = shown > 0;
+    if (none && sheet) sheet.hidden = !shown;
     form.querySelector("output").textContent = `${shown} of ${Math.max(rows.length, table?.dataset.paTotal ?? 0)} ${form.dataset.paNoun}`;
+  };
+  const isDown = (head) => head.getAttribute("aria-sort") === "descending";
+  const sortBy = (head, down) => {
+    const button = head.querySelector(".pa-sort");
+    head.removeAttribute("aria-sort");
+    button?.click();
+    if (down) button?.click();
+  };
+
+  // The column of what a further token takes has instead what a context takes, where its length is chosen; else, where rows are sorted by it, the form asks for one.
+  const size = (bytes) => {
+    const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
+    return `${(bytes / unit).toLocaleString("en-US", { maximumSignificantDigits: 4, roundingMode: "halfEven" })} ${name}`;
+  };
+  const whole = (value) => value.toLocaleString("en-US");
+  const takes = (cell) => {
+    cell.dataset.paToken ??= cell.dataset.value;
+    const token = Number(cell.dataset.paToken);
+    const limited = (cell.dataset.paLimited ?? "").split(" ").filter(Boolean).map((one) => one.split(":").map(Number));
+    const all = limited.reduce((sum, [bytes, most]) => sum + bytes * Math.min(length, most), token * length);
+    const note = cell.querySelector("small");
+    if (note) note.hidden = length > 0;
+    cell.dataset.value = length ? all : token;
+    (cell.querySelector("a") ?? cell).firstChild.textContent = length ? size(all) : whole(token);
+  };
+  const price = () => {
+    if (!cost) return;
+    const chosen = Number(form.elements[cost.dataset.paCost].value);
+    if (chosen !== length) {
+      length = chosen;
+      for (const { cells } of rows) if (cells[cost.cellIndex].dataset.value !== undefined) takes(cells[cost.cellIndex]);
+      const name = cost.querySelector(".pa-sort") ?? cost;
+      cost.dataset.paTitle ??= name.textContent;
+      name.textContent = length ? `KV cache of ${whole(length)} tokens` : cost.dataset.paTitle;
+      table.classList.toggle("pa-priced", length > 0);
+      if (cost.hasAttribute("aria-sort")) sortBy(cost, isDown(cost));
+    }
+    ask.hidden = length > 0 || !cost.hasAttribute("aria-sort");
   };
   const write = () => {
     const state = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
-    const column = heads.findIndex((head) => head.hasAttribute("aria-sort"));
-    if (column >= 0) state.set("sort", `${column}${heads[column].getAttribute("aria-sort") === "descending" ? "-" : ""}`);
+    const head = heads.find((one) => one.dataset.paColumn && one.hasAttribute("aria-sort"));
+    if (head) state.set("sort", `${head.dataset.paColumn.split(" ")[0]}${isDown(head) ? "-" : ""}`);
     if (pinned.size) state.set("pin", [...pinned].map((row) => row.dataset.paRow).join(","));
     history.replaceState(null, "", `${state}` ? `#${state}` : location.pathname + location.search);
   };
@@ -63,6 +107,7 @@
     row.cells[0].prepend(button);
   };
   const update = () => {
+    price();
     place();
     show();
     write();
@@ -78,13 +123,11 @@
     const keys = (state.get("pin") ?? "").split(",");
     pinned.clear();
     for (const row of keys.flatMap((key) => rows.filter((one) => key && one.dataset.paRow === key))) pinned.add(row);
-    const [, column, down] = /^(\d+)(-?)$/.exec(state.get("sort") ?? "") ?? [];
-    const button = heads[column]?.querySelector(".pa-sort");
-    if (button) {
-      heads[column].removeAttribute("aria-sort");
-      button.click();
-      if (down) button.click();
-    }
+    price();
+    const [, name, down] = /^(.+?)(-?)$/.exec(state.get("sort") ?? "") ?? [];
+    const head = heads.find(({ dataset }) => (dataset.paColumn ?? "").split(" ").includes(name));
+    if (head) sortBy(head, down);
+    price();
     place();
     show();
   };
@@ -92,9 +135,10 @@
   for (const row of rows) if (row.dataset.paRow) pin(row);
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  const whole = (act) => (table && window.atlas?.whole ? window.atlas.whole(table, act) : act());
-  const follow = () => (location.hash.includes("=") ? whole(read) : read());
-  form.addEventListener("input", () => whole(update));
+  const complete = (act) => (table && window.atlas?.whole ? window.atlas.whole(table, act) : act());
+  const follow = () => (location.hash.includes("=") ? complete(read) : read());
+  form.addEventListener("input", () => complete(update));
+  form.addEventListener("reset", () => setTimeout(() => complete(update)));
   table?.addEventListener("pa-whole", () => {
     for (const row of document.querySelectorAll(form.dataset.paRows)) {
       if (words.has(row)) continue;

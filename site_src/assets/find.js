@@ -55,7 +55,7 @@
       models = window.atlasModelNames.map(([id, family, path]) => {
         // A title of a measured checkpoint may have a slash too.
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
-        const about = [owner, family].filter(Boolean).join(" · ");
+        const about = [owner, family, owner && path.startsWith("checkpoints/") && "measured"].filter(Boolean).join(" · ");
         const text = `${id} ${family}`.toLowerCase();
         const [tokens, numbers, points] = [text.split(/[^a-z0-9.]+/), text.match(/\d+/g) ?? [], decimals(text)];
         return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };

@@ -1,6 +1,6 @@
 /* Tables with data-pa-sortable can be sorted by each column, filtered, and taken away as CSV or JSON. Without this script they are
    plain tables. A cell's data-value, a number, goes before its text. A table with data-pa-filtered has a filter of its own; it gets the
-   event pa-sorted. A heading with a link has its button behind it. */
+   event pa-sorted. A caption says the order in an element with data-pa-order. A heading with a link has its button behind it. */
 (function () {
   "use strict";
   const FORMULA = /^[=+\-@]/;
@@ -59,6 +59,8 @@
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
       atlas.whole(table, () => {
         sort(table.tBodies[0], column, down ? -1 : 1);
+        const order = table.caption?.querySelector("[data-pa-order]");
+        if (order) order.textContent = `, by ${said(cell)}, ${down ? "descending" : "ascending"}`;
         table.dispatchEvent(new Event("pa-sorted"));
       });
     });

@@ -102,6 +102,25 @@ class TestCompare:
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert places.evaluate_all(drawn) == places.count()
 
+    def test_a_phone_folds_all_below_the_profiles_and_paper_shows_it(
+        self, page: Page, site: Path
+    ) -> None:
+        page.set_viewport_size({"width": 375, "height": 800})
+        show(page, site, FOUR)
+        folds = page.locator("#pac details.pac-row:visible")
+        count, are_open = folds.count(), "all => all.filter(one => one.open).length"
+        assert count > 2
+        assert folds.evaluate_all(are_open) == 0
+        assert page.evaluate("document.documentElement.scrollHeight") < 8000
+        norms = folds.filter(has=page.get_by_role("heading", name="Vector norms"))
+        expect(norms.locator(".pa-row-says")).to_have_text(re.compile(r"\d.*(Sinusoid|table)"))
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(norms.locator("canvas, svg").first).to_be_visible()
+        page.emulate_media(media="null")
+        page.get_by_role("button", name="Open all").click()
+        assert folds.evaluate_all(are_open) == count
+
     def test_an_encoding_alone_in_its_form_meets_another(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
         assert titles(page)[0] == "BLOOM"
@@ -281,7 +300,9 @@ class TestCompare:
 
     def test_lines_of_two_encodings_lie_over_each_other(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&c={LLAMA}")
-        place = page.locator("section", has=page.get_by_role("heading", name="Vector norms"))
+        place = page.locator(
+            "details.pac-row", has=page.get_by_role("heading", name="Vector norms")
+        )
         place.scroll_into_view_if_needed()
         expect(place.locator(".pa-series")).to_have_text(["Sinusoid", "table"])
         expect(place.locator(".pac-note")).to_have_text("Not applicable to Llama 2.")
@@ -423,6 +444,7 @@ def test_a_finger_turns_a_curve_and_does_not_scroll(browser: Browser, site: Path
     with browser.new_context(has_touch=True, viewport={"width": 375, "height": 700}) as context:
         page = context.new_page()
         show(page, site, f"#a={SINUSOID}&b={TINY}")
+        page.get_by_role("button", name="Open all").click()
         box = curve(page).bounding_box()
         assert box is not None
         count_writes(page)

@@ -68,12 +68,58 @@ def test_the_order_is_in_the_address(page: Page, address: str) -> None:
     button = page.locator(".pa-models thead th").nth(2).get_by_role("button")
     button.click()
     button.click()
-    expect(page).to_have_url(re.compile("#sort=2-$"))
+    expect(page).to_have_url(re.compile("#sort=context-$"))
     there = page.url
     page.goto("about:blank")
     page.goto(there)
     assert names(page)[0] == LONGEST[0]
     assert set(names(page)[1:3]) == set(LONGEST[1:])
+
+
+def test_an_address_of_before_columns_had_names_sorts_by_the_same_one_or_by_none(
+    page: Page, address: str
+) -> None:
+    for former, head in (("2-", "Configured context"), ("3-", None), ("99", None)):
+        page.goto("about:blank")
+        page.goto(f"{address}/{KIND}#sort={former}")
+        expect(page.locator(".pa-filter output")).to_be_visible()
+        assert [one.split("\n")[0] for one in page.locator("[aria-sort]").all_inner_texts()] == (
+            [head] if head else []
+        )
+
+
+def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/{KIND}#sort=cache-")
+    caption, asks = page.locator(".pa-models caption"), page.locator("[data-pa-ask]")
+    expect(caption).to_have_text("Published configs, by KV bytes per token, descending")
+    expect(asks).to_be_visible()
+    page.locator("[name=context]").select_option("8192")
+    expect(caption).to_have_text("Published configs, by KV cache of 8,192 tokens, descending")
+    expect(asks).to_be_hidden()
+    rows = page.locator(".pa-models tbody tr:visible")
+    costs = [
+        float(one)
+        for one in rows.evaluate_all("rows => rows.map(one => one.cells[3].dataset.value ?? 0)")
+    ]
+    assert costs == sorted(costs, reverse=True)
+    page.locator("[name=words]").fill("google gemma-2-9b")
+    # 21 layers keep all and 21 the last 4,096 positions; 8 heads of 256 for keys, as for values.
+    by_hand = 21 * 2 * 8 * 256 * 2 * (8192 + 4096)
+    cell = page.locator(".pa-models tbody tr:visible td:nth-child(4)")
+    assert float(cell.first.get_attribute("data-value") or 0) == by_hand
+    expect(cell.first).to_have_text("2.114 GB")
+
+
+def test_a_filter_that_leaves_nothing_says_what_to_do(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}#words=no+such+model")
+    line = page.locator("[data-pa-none]")
+    expect(line.get_by_role("link")).to_have_attribute("href", "guide/quick-start.html")
+    expect(page.locator(".pa-models thead")).to_be_hidden()
+    line.get_by_role("button").click()
+    expect(line).to_be_hidden()
+    assert len(names(page)) == len(MODELS)
 
 
 def test_without_javascript_every_row_is_there(without_scripts: Page, address: str) -> None:
@@ -126,7 +172,7 @@ def test_three_versions_of_mistral_stand_side_by_side_in_two_clicks(
     page.goto(f"{address}/index.html")
     page.locator(f"a[href$='{KIND}']:visible").first.click()
     page.get_by_role("link", name="Side by side").click()
-    heads = page.locator(".pa-beside thead th")
+    heads = page.locator(".pa-compared thead th")
     assert [name.split("-")[-1] for name in heads.all_inner_texts()[1:]] == ["v0.1", "v0.2", "v0.3"]
 
 
@@ -134,10 +180,10 @@ def test_the_models_side_by_side_stay_in_the_address(page: Page, address: str) -
     page.goto(f"{address}/models/compare.html")
     page.get_by_label("Model 4").select_option("Qwen/Qwen3-8B")
     expect(page).to_have_url(re.compile("#models=.*Qwen%2FQwen3-8B$"))
-    expect(page.locator(".pa-beside thead th").last).to_have_text("Qwen3-8B")
+    expect(page.locator(".pa-compared thead th").last).to_have_text("Qwen3-8B")
     page.goto("about:blank")
     page.goto(f"{address}/models/compare.html?models=Qwen/Qwen3-8B,openai/gpt-oss-20b")
-    expect(page.locator(".pa-beside thead th")).to_have_count(3)
-    base = page.locator(".pa-beside tr", has_text="Rotary base")
+    expect(page.locator(".pa-compared thead th")).to_have_count(3)
+    base = page.locator(".pa-compared tr", has_text="Rotary base")
     assert base.locator("td").all_inner_texts() == ["1,000,000", "150,000"]
     expect(base).to_have_class("pa-differs")

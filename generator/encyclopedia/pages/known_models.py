@@ -1,6 +1,6 @@
 """The page of models: what published configs say, one row a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
@@ -17,7 +17,7 @@ AT_MOST = {
     "cache": (0, 16_384, 65_536, 131_072, 262_144, 1_048_576),
     "parameters": (1_000_000_000, 4_000_000_000, 10_000_000_000, 40_000_000_000, 100_000_000_000),
 }
-BASE = COLUMNS.index("Rotary base")
+BASE = list(COLUMNS).index("base")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ModelsContext(PageContext, template="models.md.jinja"):
     short and as a whole; lead: sentences
     """
 
-    columns: Sequence[str]
+    columns: Mapping[str, str]
     total: int
     from_knowledge: int
     mark: str

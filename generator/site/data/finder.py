@@ -8,15 +8,21 @@ PATH = "data/find.js"
 
 
 def script(atlas: Atlas) -> bytes:
-    """data/find.js: names or ids, families, and the paths of their pages."""
+    """data/find.js: names or ids, families, and the paths of their pages; of a model with two, the
+    page with its measures first.
+    """
     named = [page for guest in atlas.guests for page in guest.named(atlas)]
-    known = {name for name, _, _ in named}
-    measured = [
-        (outcome.checkpoint.title, outcome.family, f"checkpoints/{outcome.checkpoint.slug}.html")
-        for outcome in atlas.outcomes
-        if outcome.checkpoint.model not in known
-    ]
-    text = json.dumps([*named, *measured], separators=(",", ":"))
+    families = {name: family for name, family, _ in named}
+    measured = []
+    for one in atlas.outcomes:
+        copied = one.checkpoint.copy_of.removeprefix("hub:")
+        model = copied if copied in families else one.checkpoint.model
+        page = f"checkpoints/{one.checkpoint.slug}.html"
+        if model not in families:
+            measured.append((one.checkpoint.title, one.family, page))
+        elif one.readings:
+            measured.append((model, families[model], page))
+    text = json.dumps([*measured, *named], separators=(",", ":"))
     return f"window.atlasModelNames = {text};\n".encode()
 
 

@@ -38,7 +38,8 @@ class SchemesContext(PageContext, template="schemes.md.jinja"):
 class SchemeContext(PageContext, template="scheme.md.jinja"):
     """further: figures in its text, by key
     found: names by which search finds it; users: encodings; unmeasured: with numbers unread
-    partly: of the scheme that is none, with such layers beside others
+    bare: where no encoding is the scheme, listed models with layers that attend without one
+    published: by guest, how many models use it, and where a table has these alone
     ranges: see ``_ranges``; shared: findings that all encodings have
     """
 
@@ -48,7 +49,8 @@ class SchemeContext(PageContext, template="scheme.md.jinja"):
     further: Mapping[str, Figure]
     users: Sequence[Member]
     unmeasured: Sequence[Outcome]
-    partly: Sequence[Outcome]
+    bare: Sequence[Outcome]
+    published: Mapping[str, tuple[int, str]]
     ranges: Sequence[tuple[Column, Ranking]]
     shared: Sequence[tuple[Analysis, Finding]]
 
@@ -74,6 +76,7 @@ def _page(atlas: Atlas, scheme: Scheme) -> Page:
         users,
         [outcome for outcome in atlas.outcomes if is_unread(scheme, outcome)],
         partly_bare(scheme, atlas.outcomes, atlas.schemes),
+        {guest.key: guest.users(atlas, scheme) for guest in atlas.guests},
         _ranges(atlas, users),
         [(analyses[key], finding) for key, finding in peers_of(atlas).shared(scheme.key)],
     )

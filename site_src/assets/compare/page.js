@@ -19,6 +19,7 @@
     if (!atlas.catalogue || atlas.catalogue.encodings.length < 2) return;
     by("pac-static").remove();
     by("pac").hidden = false;
+    folds().forEach((fold) => (fold.open = isWide));
     windows();
     by("pac-scale").addEventListener("change", (event) => change({ scale: event.target.value }));
     by("pac-window").addEventListener("change", (event) => change({ window: Number(event.target.value) }));
@@ -58,6 +59,8 @@
     load();
   }
 
+  const isWide = matchMedia("(min-width: 45em)").matches; // Else sections below the profiles are folded.
+  const folds = () => [...by("pac").querySelectorAll("details.pac-row")];
   const written = () => atlas.write(view, atlas.catalogue.windows);
 
   /* A step that Back undoes. */
@@ -154,11 +157,14 @@
     by("pac-sections").replaceChildren(
       ...shown.map((heading) =>
         atlas.button(heading.firstChild.textContent, () => {
+          const fold = heading.closest("details");
+          if (fold) fold.open = true;
           heading.tabIndex = -1;
           heading.focus({ preventScroll: true });
           heading.scrollIntoView();
         }),
       ),
+      ...(folds().every(({ open }) => open) ? [] : [atlas.button("Open all", () => folds().forEach((fold) => (fold.open = true)))]),
     );
   }
 
@@ -199,17 +205,19 @@
     const focused = document.activeElement;
     by("pac-overlays").querySelectorAll("[id]").forEach(forget);
     const shared = atlas.catalogue.overlays.map((overlay) => ({ overlay, ...atlas.overlayData(overlay, encodings) })).filter(({ count }) => count > 1);
-    by("pac-overlays").replaceChildren(...shared.map(({ overlay }) => section(overlay)));
+    by("pac-overlays").replaceChildren(...shared.map(({ overlay }) => section(overlay, encodings)));
     shared.forEach(({ overlay, data, lacking }) => {
       show(by(`pac-${overlay.key}`), data, lacking.length ? [`Not applicable to ${listed(lacking)}.`] : [], { label: overlay.title, python: overlay.python });
     });
     if (focused.id && focused !== document.activeElement) by(focused.id)?.focus();
   }
 
-  function section({ key, title, question, how, page }) {
-    const made = atlas.element("section");
-    const heading = atlas.element("h2", "", title);
+  function section({ key, title, question, how, page }, encodings) {
+    const made = atlas.element("details", "pa-row pac-row");
+    const [summary, heading] = [atlas.element("summary"), atlas.element("h2", "", title)];
     heading.id = `line-${key}`;
+    summary.append(heading, atlas.element("span", "pa-row-says", atlas.finding(key, encodings) || question));
+    made.open = by(heading.id)?.closest("details").open ?? isWide;
     const link = atlas.element("a", "", "Method");
     link.href = atlas.addressOf(page);
     link.setAttribute("aria-label", `Method: ${title}`);
@@ -219,7 +227,7 @@
     place.id = `pac-${key}`;
     const details = atlas.element("details", "pac-how");
     details.append(atlas.element("summary", "", "How to read this"), atlas.element("p", "", how));
-    made.append(heading, asked, place, details);
+    made.append(summary, asked, place, details);
     return made;
   }
 

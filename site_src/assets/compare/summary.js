@@ -11,15 +11,27 @@
   function metricSentence(encodings) {
     const unordered = encodings.filter(({ unranked }) => unranked?.length);
     const none = unordered.length ? `Measures of order are not compared, because no order was found in ${unordered.map(({ title }) => title).join(" and ")}. ` : "";
-    const shared = Object.entries(atlas.catalogue.sorted_values)
-      .map(([key, scales]) => standing(key, scales, encodings))
-      .filter(Boolean);
+    const shared = standings(encodings);
     if (!shared.length) return [none || "They have no headline measure in common. "];
+    if (shared.every(({ spread }) => spread === 0)) return [`They agree in ${shared.length === 1 ? "the one headline measure" : `all ${shared.length} headline measures`} that they share. `];
+    return [none, ...differing(shared, encodings), " "];
+  }
+
+  /* The same of one analysis, as text; "" where they have no headline measure of it in common. */
+  atlas.finding = (analysis, encodings) => {
+    const shared = standings(encodings).filter(({ key }) => key.split(".")[0] === analysis);
+    return shared.length ? differing(shared, encodings).map((piece) => piece.strong ?? piece).join("") : "";
+  };
+
+  function standings(encodings) {
+    return Object.entries(atlas.catalogue.sorted_values).map(([key, scales]) => standing(key, scales, encodings)).filter(Boolean);
+  }
+
+  function differing(shared, encodings) {
     const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
-    if (widest.spread === 0) return [`They agree in ${shared.length === 1 ? "the one headline measure" : `all ${shared.length} headline measures`} that they share. `];
     const ends = [widest.lowest, widest.highest];
     if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
-    return [none, ...said(widest, ends), " "];
+    return said(widest, ends);
   }
 
   /* The values at both ends, in the sentence of their measure, or after its title. */
