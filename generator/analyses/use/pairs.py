@@ -341,6 +341,7 @@ ANALYSIS = Analysis(
         **dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
         **dict.fromkeys((f"massive_{kind}" for kind in KINDS), ""),
     },
+    over_steps={"massive_queries": "rise"},
     compute=compute,
     confirmed=confirmed,
     figures=(
