@@ -388,17 +388,22 @@ def draw_shape(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         arrays, layers = result.arrays, np.arange(result.arrays["share"].size)
         style: dict[str, Any] = {"colour": label.colour, "dash": dash}
-        add(share, Line(layers, arrays["share"], marker="o", size=3.0, name=label.title, **style))
-        random: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED}
-        add(share, Line(layers, arrays["share_random"], name="random weights", **random))
+        random: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED, "name": "random weights"}
+        name = label.title
+        add(
+            share,
+            Line(layers, 100.0 * arrays["share"], marker="o", size=3.0, name=name, **style),
+            Line(layers, 100.0 * arrays["share_random"], **random),
+        )
         add(rank, Line(layers, arrays["rank"], marker="o", size=3.0, **style))
         if arrays["n_massive"].any():
             name = "without massive dimensions"
             add(rank, Line(layers, arrays["rank_without"], **{**style, "dash": DASHED}, name=name))
-    share.set(xlabel="number of layers", ylim=(-0.05, 1.05), title="share of the variance")
-    rank.set(xlabel="number of layers", title="stable rank")
-    rank.set_ylim(bottom=0.0)
+    share.set(title="share of the variance by position (%)")
+    rank.set(title="stable rank", xlim=share.get_xlim())
     for axes in (share, rank):
+        low, high = axes.get_ylim()
+        axes.set(xlabel="number of layers", ylim=(min(low, 0.0), high + 0.1 * abs(high)))
         axes.grid(axis="y")
     legend_below(figure)
     return figure
