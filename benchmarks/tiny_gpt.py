@@ -14,8 +14,8 @@ import numpy as np
 import typer
 
 from generator.checkpoints import run_file
-from generator.contracts import Checkpoint, Run, UseOptions
-from generator.pipeline import evaluate, runs
+from generator.contracts import Checkpoint, Outcome, Run, UseOptions
+from generator.pipeline import evaluate, runs, use
 from generator.reading import plan
 from generator.reading.find import all_schemes
 
@@ -100,9 +100,15 @@ def measured(folder: Path) -> Run:
     row = Checkpoint(
         folder.name, "folder", name, str(folder / "checkpoint-*"), TITLE, use=UseOptions()
     )
-    outcomes = [evaluate.outcome_of(task) for task in plan.plan([row], offline=True)]
+    outcomes = [_outcome(task) for task in plan.plan([row], offline=True)]
     _, [run] = runs.split(outcomes, all_schemes())
     return run
+
+
+def _outcome(task: plan.Task) -> Outcome:
+    """A checkpoint with what its model does."""
+    found = {one.measure: evaluate.outcome_of(one) for one in use.measures(task)}
+    return use.with_measures(evaluate.outcome_of(task), found)
 
 
 def main(

@@ -74,8 +74,8 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
     }
     templates = _templates_of(module)
     for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "overlay":
-            yield templates["WORDING"], "overlay_how_to_read", None
+        if isinstance(node, ast.keyword):
+            yield from ((templates["WORDING"], name, None) for name in _of_keyword(node))
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = _text_of(node.args[0])
@@ -95,6 +95,13 @@ def _asked(module: Path) -> Iterator[tuple[str, str, frozenset[str] | None]]:
                 yield templates["WORDING"], f"{name}_bars", None
             case ast.Name("Headline") if isinstance(node.args[-1], ast.Name) and name != "\0":
                 yield from _of_headline(node, name, templates)
+
+
+def _of_keyword(node: ast.keyword) -> Iterator[str]:
+    if node.arg == "overlay":
+        yield "overlay_how_to_read"
+    if node.arg == "over_steps" and isinstance(node.value, ast.Dict):
+        yield from (f"{_text_of(key)}_by_step" for key in node.value.keys if key)
 
 
 def _of_headline(

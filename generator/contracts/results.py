@@ -30,6 +30,7 @@ STANDINGS = Wording("wording/standings.jinja")
 # Metadata of a field that the result store leaves out; its records come back with the default.
 NOT_STORED = "not stored"
 Arrays = Mapping[str, Array]
+Course = Literal["rise", "height", "change"]
 
 
 @dataclass(frozen=True)
@@ -447,6 +448,8 @@ class Analysis:
 
     Of a model alone:
     units: of its main metrics, by key, which every part has, with a reason where it has no value
+    over_steps: metrics of which the page of a training run may have a sentence, ``{key}_by_step``
+        of its template, and what of them: a rise above step 0, their height, or any change
     confirmed: findings that two results with other seeds support; the second has the metrics alone
         on which those rest that the first supports
     across: the figure of all models, on the page that tells of them; None where it has none there
@@ -479,6 +482,7 @@ class Analysis:
     feels_steps: bool = False
     also: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    over_steps: Mapping[str, Course] = field(default_factory=dict)
     confirmed: Callable[[Result, Result], tuple[Finding, ...]] = lambda _, __: ()
     across: FigureSpec | None = None
     sentence: Callable[[Results, int], str] = lambda _, __: ""

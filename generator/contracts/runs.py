@@ -101,6 +101,10 @@ class RunUse(Record):
     metrics: tuple[RunMetric, ...]
     """Metrics that any member has."""
 
+    def metric(self, key: str) -> RunMetric | None:
+        """The metric with this key; None where no member has it."""
+        return next((metric for metric in self.metrics if metric.key == key), None)
+
 
 @dataclass(frozen=True)
 class Run(Record):

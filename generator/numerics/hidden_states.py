@@ -2,6 +2,8 @@
 texts.
 """
 
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,48 +15,69 @@ from generator.numerics.linear_probes import PENALTIES
 MASSIVE = 5.0  # times the mean norm of all components
 LEAST_SHARE = 0.01  # of the variance, below which positions have no shape
 ROUNDING = 1e-9  # of the squares of states, below which variance is rounding
+BLOCKS = 8  # of sequences, each of which is left out in turn
 
 
 class Sums:
     """Sums over some states of a layer.
 
     positions: (n_positions,), of the states of each sequence; kept less their mean
-    halves: (2, n_positions, d_model), sums over every second sequence of a batch; of_sequences: the
-        sum over all states of the squares of the means of their sequences
+    blocks: (BLOCKS, n_positions, d_model), sums over every eighth sequence of a batch; squares:
+        (BLOCKS, d_model), of their components; of_blocks: (BLOCKS,), sums over all their states of
+        the squares of the means of their sequences; sizes: (BLOCKS,), how many sequences
     """
 
     def __init__(self, positions: Floats, d_model: int) -> None:
         self.positions = positions - positions.mean()
-        self.n_sequences = 0
-        self.halves = np.zeros((2, len(positions), d_model))
+        self.blocks = np.zeros((BLOCKS, len(positions), d_model))
+        self.squares = np.zeros((BLOCKS, d_model))
+        self.of_blocks, self.sizes = np.zeros((2, BLOCKS))
         self.products = np.zeros((d_model, d_model))
-        self.of_sequences = 0.0
 
     def add(self, states: Floats) -> None:
         """Take in states (n_sequences, n_positions, d_model)."""
         values = states.astype(np.float64)
         rows = values.reshape(-1, values.shape[2])
-        self.n_sequences += len(values)
-        self.halves += [values[first::2].sum(axis=0) for first in (0, 1)]
         self.products += rows.T @ rows
-        self.of_sequences += len(self.positions) * float((values.mean(axis=1) ** 2).sum())
+        for block in range(min(BLOCKS, len(values))):
+            part = values[block::BLOCKS]
+            self.sizes[block] += len(part)
+            self.blocks[block] += part.sum(axis=0)
+            self.squares[block] += (part**2).sum(axis=(0, 1))
+            self.of_blocks[block] += len(self.positions) * (part.mean(axis=1) ** 2).sum()
+
+    @property
+    def n_sequences(self) -> int:
+        """Sequences in the sums."""
+        return int(self.sizes.sum())
 
     @property
     def by_position(self) -> Floats:
         """Sums over sequences: (n_positions, d_model)."""
-        return np.asarray(self.halves.sum(axis=0))
+        return np.asarray(self.blocks.sum(axis=0))
 
     @property
     def n_rows(self) -> int:
         """States in the sums."""
         return self.n_sequences * len(self.positions)
 
+    def without_each(self) -> Iterator["Sums"]:
+        """These without each block in turn, and without products."""
+        for left_out in np.flatnonzero(self.sizes):
+            rest = copy(self)
+            rest.__dict__.pop("mean", None)
+            for name in ("blocks", "squares", "of_blocks", "sizes"):
+                values = getattr(self, name).copy()
+                values[left_out] = 0.0
+                setattr(rest, name, values)
+            yield rest
+
     @cached_property
     def massive(self) -> Array:
         """Components whose norm over all states is over ``MASSIVE`` times the mean of all:
         (d_model,), bool.
         """
-        norms = np.sqrt(self.products.diagonal())
+        norms = np.sqrt(self.squares.sum(axis=0))
         return np.asarray(norms > MASSIVE * norms.mean())
 
     @cached_property
@@ -124,13 +147,13 @@ def share_of_position(sums: Sums) -> float:
     without variance, and for fewer than two sequences.
     """
     n_sequences = sums.n_sequences
-    total = float(np.trace(sums.gram))
+    of_mean = sums.n_rows * float(sums.mean @ sums.mean)
+    total = float(sums.squares.sum()) - of_mean
     if total <= 0.0 or n_sequences < 2:
         return 0.0
     means = sums.by_position / n_sequences
     of_position = n_sequences * float(((means - sums.mean) ** 2).sum())
-    of_sequence = sums.of_sequences - sums.n_rows * float(sums.mean @ sums.mean)
-    noise = (total - of_position - of_sequence) / (n_sequences - 1)
+    noise = (total - of_position - (sums.of_blocks.sum() - of_mean)) / (n_sequences - 1)
     return float((of_position - noise) / total)
 
 
@@ -143,12 +166,16 @@ def rank_of_positions(sums: Sums, components: Array | None = None) -> float | No
     (A Bᵀ + B Aᵀ) / 2.
     components: (d_model,), bool, those that count; all without
     """
-    chosen = np.ones(sums.halves.shape[2], bool) if components is None else components
-    one, other = (half[:, chosen] - half[:, chosen].mean(axis=0) for half in sums.halves)
-    common = one @ other.T * 4.0 / sums.n_sequences**2
-    trace = float(np.trace(common))
-    of_all, with_mean = (each.diagonal()[chosen].sum() for each in (sums.gram, sums.products))
-    least = max(LEAST_SHARE * of_all, ROUNDING * with_mean) / sums.n_sequences
-    if sums.n_sequences < 2 or trace <= least:
+    chosen = slice(None) if components is None else components
+    halves = [sums.blocks[first::2, :, chosen].sum(axis=0) for first in (0, 1)]
+    one, other = (half - half.mean(axis=0) for half in halves)
+    n_one, n_other = (sums.sizes[first::2].sum() for first in (0, 1))
+    if not n_one or not n_other:
+        return None
+    common = one @ other.T / (n_one * n_other)
+    trace, squares = float(np.trace(common)), sums.squares.sum(axis=0)
+    of_all = (squares - sums.n_rows * sums.mean**2)[chosen].sum()
+    least = max(LEAST_SHARE * of_all, ROUNDING * squares[chosen].sum()) / sums.n_sequences
+    if trace <= least:
         return None
     return trace / float(np.linalg.eigvalsh((common + common.T) / 2.0)[-1])

@@ -6,9 +6,11 @@ from html import unescape
 import numpy as np
 import pytest
 
-from generator.contracts import Run, RunEncoding, RunMember, RunMetric
+from generator.contracts import Run, RunEncoding, RunMember, RunMetric, RunUse
+from generator.pipeline.use import all_measures
 from generator.site import render
 from generator.site.pages import training_run
+from generator.site.runs import courses
 from generator.site.runs import findings as run_findings
 from generator.site.runs.run_figures import Kernels
 from generator.site.runs.side_by_side import SideBySide, side_by_side
@@ -116,7 +118,7 @@ def test_without_two_kernels_there_is_no_sentence() -> None:
 
 
 def text_of(*runs: Run) -> str:
-    atlas = atlas_of(date="2020-02-20", runs=runs)
+    atlas = replace(atlas_of(date="2020-02-20", runs=runs), measures=all_measures())
     pages = training_run.pages(atlas)
     return render.render(atlas, pages)[pages[-1].path].decode()
 
@@ -133,6 +135,74 @@ def test_an_unknown_scheme_is_named_and_not_linked() -> None:
     text = text_of(replace(run, encodings=(replace(run.encodings[0], scheme="unheard"),)))
     assert "unheard, encoder" in flowing(text)
     assert "schemes/unheard" not in text
+
+
+def course(key: str, *values: float | None, error: float | None = 1.0, first: int = 0) -> list[str]:
+    """Sentences of a model with these values of a metric of heads or of hidden states."""
+    errors = tuple(None if value is None else error for value in values)
+    use = RunUse(
+        "decoder",
+        (RunMetric(key, "", "%", values), RunMetric(f"{key}_error", "", "%", errors)),
+    )
+    members = tuple(RunMember(step + first, f"step{step}", "ok") for step in STEPS)
+    run = Run("run", "A run", "folder", "runs/a", members, (), uses=(use,))
+    found = (courses.sentences(run, use, measure) for measure in all_measures())
+    return [text for texts in found for text in texts]
+
+
+SINKS, SHARE, RANK = "heads.sinks", "probe.share_highest", "probe.rank_last"
+
+
+@pytest.mark.parametrize(("key", "values", "expected"), [
+    (SINKS, (2.0, 2.5, 9.0, 20.0), "Attention sinks appear by step 20: from then on, more heads are"
+     " sinks on random tokens than the 2 ± 1% at step 0. At step 30, 20 ± 1% are."),
+    (SINKS, (2.0, 9.0, 3.0, 20.0), "Attention sinks appear by step 30"),
+    (SINKS, (2.0, 2.5, 5.0, 6.0), "On random tokens, no more heads are attention sinks at any of 4"
+     " steps than at step 0, where 2 ± 1% of heads are."),
+    (SINKS, (2.0, 9.0, 9.0, 3.0), ""), (SINKS, (None, 2.0, 9.0, 9.0), ""),
+    (SHARE, (10.0, 40.0, 41.0, 20.0), "The highest share of a layer's variance that is by position"
+     " reaches its height, 41.0 ± 1.0%, by step 10; at step 0, it is 10.0 ± 1.0%, and at step 30,"
+     " 20.0 ± 1.0%."),
+    (SHARE, (10.0, 20.0, 39.0, 41.0), "The highest share of a layer's variance that is by position"
+     " reaches its height, 41.0 ± 1.0%, by step 20; at step 0, it is 10.0 ± 1.0%."),
+    (SHARE, (50.0, 51.0, 9.0, 2.0), "The highest share of a layer's variance that is by position"
+     " never exceeds that of step 0, 50.0 ± 1.0%, and falls to 2.0 ± 1.0% by step 30."),
+    (SHARE, (50.0, 51.0, 52.0, 50.0), ""),
+    (RANK, (11.0, 9.0, 5.0, 2.0), "After the last layer, the stable rank of the positions' means"
+     " falls from 11.0 ± 1.0 at step 0 to 2.0 ± 1.0 at step 30."),
+    (RANK, (11.0, 2.0, 2.0, 8.0), ""),
+])  # fmt: skip
+def test_what_a_model_does_over_the_steps_is_beyond_its_errors(
+    key: str, values: Row, expected: str
+) -> None:
+    found = course(key, *values)
+    assert [text[: len(expected)] for text in found] == ([expected] if expected else [])
+    assert course(key, *values, error=None) == []
+    assert course(key, *values, first=1) == []  # Step 0 is missing.
+
+
+def test_each_measure_of_a_model_has_a_figure_beside_that_of_another_run() -> None:
+    run, _ = run_with((1.0, 2.0, 3.0, 4.0))
+    metrics = [
+        RunMetric(f"{key}{end}", key, "%", values)
+        for key in (SINKS, SHARE)
+        for end, values in (("", (0.0, 1.0, 9.0, 20.0)), ("_error", (0.0, 0.1, 0.1, 0.1)))
+    ]
+    use = RunUse("decoder", tuple(metrics))
+    lower = replace(use, metrics=tuple(
+        replace(one, values=(0.0, 1.0, 2.0, 19.8 if one.key == SINKS else 0.1)) for one in metrics
+    ))  # fmt: skip
+    runs = (replace(run, uses=(use,)), replace(run, slug="other", title="Other", uses=(lower,)))
+    beside = side_by_side(runs, set(), all_measures())
+    assert [figure.spec.key for figure in beside.figures] == ["use-probe", "use-heads"]
+    assert beside.sentences == (f"{SHARE} at the last step: 0.1% (Other) and 20% (A run).",)
+    text = text_of(*runs[:1])
+    for part in (
+        "### Position in hidden states",
+        "figures/runs/run/use-decoder-heads",
+        "by step 10",
+    ):
+        assert part in text, part
 
 
 def test_a_long_run_of_many_encodings_stays_small() -> None:

@@ -1,7 +1,7 @@
 """Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import Falls, chance, falls, grid_profile, profile
+from generator.numerics.certainty import jackknife, without_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -141,11 +142,14 @@ def _shares_of_sinks(stack: RunningStack, key: str) -> Floats:
 def _of_words(stack: RunningStack) -> Result:
     inputs = stack.inputs()
     sums: Floats = np.zeros(())
+    profiles: list[Floats] = []
     counts: list[list[int]] = []
     for batch in stack.batches():
         means = stack.attended(inputs[batch], lambda each: each.double().sum(dim=0).cpu().numpy())
         sums = sums + len(batch) * means
-        shares, _ = _shares(*_profiles(means, stack))
+        of_batch = _profiles(means, stack)
+        profiles.append(len(batch) * of_batch[1])
+        shares, _ = _shares(*of_batch)
         counts.append([int((values > LARGE).sum()) for values in shares.values()])
         if batch.stop >= FEWEST and _are_known(np.array(counts)):
             break
@@ -153,9 +157,11 @@ def _of_words(stack: RunningStack) -> Result:
     offsets, by_offset, first = found = _profiles(sums / len(read), stack)
     shares, within = _shares(*found)
     fall = falls(offsets, by_offset, stack.length // 2)
+    rests = [rest.sum(axis=0) for rest in without_each(np.stack(profiles)) if len(rest)]
+    without = [falls(offsets, rest, stack.length // 2) for rest in rests]
     metrics = (
         *_metrics(shares, within, chance(stack.length, stack.is_causal)),
-        *_of_falls(fall),
+        *_of_falls(fall, without),
     )
     return Result(
         metrics,
@@ -172,21 +178,31 @@ def _of_words(stack: RunningStack) -> Result:
     )
 
 
-def _of_falls(found: Falls) -> Iterator[Metric]:
-    """How many heads have a power law of distance, and the median of these."""
+def _of_falls(found: Falls, without: Sequence[Falls]) -> Iterator[Metric]:
+    """How many heads have a power law of distance, and the median of these.
+
+    without: those without each batch
+    """
+    why = "no head's attention falls so"
+    rests = np.array([[number for number, *_ in _numbers_of_falls(each)] for each in without])
+    for place, (value, key, title, unit) in enumerate(_numbers_of_falls(found)):
+        yield Metric(key, title, None if np.isnan(value) else value, unit, why)
+        if len(rests) > 1:
+            error = float(jackknife(rests[:, place]))
+            number, few = None if np.isnan(error) else error, f"{why}, or in one batch alone"
+            yield Metric(error_key(key), f"Standard error: {title}", number, unit, few)
+
+
+def _numbers_of_falls(found: Falls) -> Iterator[tuple[float, str, str, str]]:
+    """Value, NaN without one, key, title and unit of each metric of ``_of_falls``."""
     are = ~np.isnan(found.exponents)
-    yield Metric(
-        "power",
-        "Heads whose attention falls as a power of the distance",
-        100.0 * float(are.mean()),
-        "%",
-    )
+    title = "Heads whose attention falls as a power of the distance"
+    yield 100.0 * float(are.mean()), "power", title, "%"
     for key, title, values in (
         ("exponent", "Exponent of the fall, median of these heads", found.exponents),
         ("exponent_r2", "R² of the fall, median of these heads", found.r2),
     ):
-        value = float(np.median(values[are])) if are.any() else None
-        yield Metric(key, title, value, "", "no head's attention falls so")
+        yield float(np.median(values[are])) if are.any() else np.nan, key, title, ""
 
 
 def _profiles(means: Floats, stack: RunningStack) -> tuple[Array, Floats, Floats]:
@@ -438,7 +454,11 @@ ANALYSIS = Analysis(
     key="heads",
     after="probe",
     subject="model",
-    units=dict.fromkeys((*SINKS, "previous", "next", "first", "none"), "%"),
+    units={
+        **dict.fromkeys((*SINKS, "previous", "next", "first", "none", "power"), "%"),
+        "exponent": "",
+    },
+    over_steps={"sinks": "rise", "sinks_text": "rise", "power": "rise"},
     compute=compute,
     confirmed=confirmed,
     across=FigureSpec(

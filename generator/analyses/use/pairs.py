@@ -22,9 +22,10 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
+from generator.figures.lines import hidden, legend_below
 from generator.figures.panels import colour_bar, image, logarithmic, panels
 from generator.figures.scene import DOTTED, Line, StraightLine, add
-from generator.figures.style import SEQUENTIAL
+from generator.figures.style import REFERENCE, SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.certainty import jackknife, without_each
 
@@ -316,13 +317,16 @@ def draw_massive(results: Results) -> "Figure":
     counts = result.arrays["massive"].sum(axis=1)  # (3, n_pairs)
     figure, every = panels(len(KINDS), columns=1, height=1.6)
     for axes, kind in zip(every, KINDS, strict=True):
-        add(axes, StraightLine("x", float(result.arrays["context"]), dash=DOTTED))
+        name = "context length" if axes is every[0] else hidden("context length")
+        line: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED, "width": 1.4, "name": name}
+        add(axes, StraightLine("x", float(result.arrays["context"]), **line))
         style: dict[str, Any] = {"colour": label.colour, "marker": "o", "size": 3.0}
         add(axes, Line(result.arrays["wavelengths"], counts[KINDS[kind]], **style))
         logarithmic(axes, "x")
         axes.set(title=kind, ylabel="components", ylim=(0.0, 1.08 * max(int(counts.max()), 1)))
         axes.grid(axis="y")
     every[-1].set(xlabel="wavelength of the pair (positions)")
+    legend_below(figure)
     return figure
 
 
@@ -341,6 +345,7 @@ ANALYSIS = Analysis(
         **dict.fromkeys(("share_fastest_quarter", "share_slowest_quarter", "highest_share"), "%"),
         **dict.fromkeys((f"massive_{kind}" for kind in KINDS), ""),
     },
+    over_steps={"massive_queries": "rise"},
     compute=compute,
     confirmed=confirmed,
     figures=(

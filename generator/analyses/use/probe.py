@@ -17,6 +17,7 @@ from generator.figures.panels import panels
 from generator.figures.scene import DOTTED, Band, Dash, Line, add
 from generator.figures.style import QUIET, REFERENCE
 from generator.numerics.arrays import Array, Floats
+from generator.numerics.certainty import jackknife
 from generator.numerics.hidden_states import (
     Probe,
     Sums,
@@ -40,6 +41,7 @@ KNOWN = 0.03  # Standard error of R² that ends the reading.
 FEWEST_OF_MODELS = 2  # of which a sentence says what models do
 APART = 0.1  # Distance of two names in a panel of this height, as a share of it.
 DEPTHS = 41  # at which lines of parts with different numbers of layers are compared
+WHY = "under 1% of the variance is by position"  # There is no rank.
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
 
 
@@ -49,7 +51,7 @@ class _Fit:
 
     shares: of the states' variance between positions; ranks, ranks_without: stable rank of the
         positions' means, with and without massive components, NaN without a shape; n_massive: how
-        many of these
+        many of these; errors: (3, n_layers + 1), standard errors of the former three
     """
 
     probes: list[Probe]
@@ -57,6 +59,7 @@ class _Fit:
     ranks: Floats
     ranks_without: Floats
     n_massive: Array
+    errors: Floats
 
 
 def compute(stack: RunningStack) -> Result:
@@ -150,28 +153,47 @@ def _fitted(stack: RunningStack, inputs: Array, positions: Array) -> _Fit:
         sums = sums or [Sums(positions.astype(float), state.shape[2]) for state in states]
         for of_layer, state in zip(sums, states, strict=True):
             of_layer.add(state[:, positions])
-    return _Fit(
-        [probe(of_layer) for of_layer in sums],
-        np.array([share_of_position(each) for each in sums]),
-        np.array([rank_of_positions(each) for each in sums], float),
-        np.array([rank_of_positions(each, ~each.massive) for each in sums], float),
-        np.array([int(each.massive.sum()) for each in sums]),
-    )
+    probes = [probe(of_layer) for of_layer in sums]
+    n_massive = np.array([int(each.massive.sum()) for each in sums])
+    shares, ranks, ranks_without = np.stack([_shape(each) for each in sums], axis=1)
+    errors = np.stack([jackknife(np.stack(_shapes_without(each))) for each in sums], axis=1)
+    return _Fit(probes, shares, ranks, ranks_without, n_massive, errors)
+
+
+def _shape(sums: Sums, massive: Array | None = None) -> Floats:
+    """Share of the variance by position, and stable rank of the positions' means with and without
+    ``massive`` dimensions, its own without these: (3,), NaN without a shape.
+    """
+    others = ~(sums.massive if massive is None else massive)
+    ranks = rank_of_positions(sums), rank_of_positions(sums, others)
+    return np.array([share_of_position(sums), *ranks], float)
+
+
+def _shapes_without(sums: Sums) -> list[Floats]:
+    """``_shape`` without each block of sequences."""
+    return [_shape(rest, sums.massive) for rest in sums.without_each()]
 
 
 def _of_shape(fit: _Fit) -> Iterator[Metric]:
     """Share and stable rank of the positions at the ends, and how they are elsewhere."""
-    title, why = "Variance of the states by position", "under 1% of the variance is by position"
-    yield Metric("share_input", f"{title}, input", 100.0 * fit.shares[0], "%")
-    yield Metric("share_last", f"{title}, last layer", 100.0 * fit.shares[-1], "%")
-    yield Metric("share_highest", f"{title}, highest", 100.0 * fit.shares.max(), "%")
-    for key, values, layer, where in (
-        ("rank_input", fit.ranks, 0, "input"),
-        ("rank_last", fit.ranks, -1, "last layer"),
-        ("rank_last_without", fit.ranks_without, -1, "last layer, without massive dimensions"),
+    share, rank = "Variance of the states by position", "Stable rank of the positions' means"
+    without = f"{rank}, last layer, without massive dimensions"
+    highest = int(fit.shares.argmax())
+    for key, title, kind, layer in (
+        ("share_input", f"{share}, input", 0, 0),
+        ("share_last", f"{share}, last layer", 0, -1),
+        ("share_highest", f"{share}, highest", 0, highest),
+        ("rank_input", f"{rank}, input", 1, 0),
+        ("rank_last", f"{rank}, last layer", 1, -1),
+        ("rank_last_without", without, 2, -1),
     ):
-        value = None if np.isnan(values[layer]) else float(values[layer])
-        yield Metric(key, f"Stable rank of the positions' means, {where}", value, "", why)
+        value, error = (fit.shares, fit.ranks, fit.ranks_without)[kind], fit.errors[kind]
+        scale, unit = (1.0, "") if kind else (100.0, "%")
+        for name, words, found in (
+            (key, title, value), (error_key(key), f"Standard error: {title}", error),
+        ):  # fmt: skip
+            number = None if np.isnan(found[layer]) else scale * float(found[layer])
+            yield Metric(name, words, number, unit, WHY)
     yield Metric("massive_most", "Most massive dimensions of a layer's states", fit.n_massive.max())
 
 
@@ -366,17 +388,22 @@ def draw_shape(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         arrays, layers = result.arrays, np.arange(result.arrays["share"].size)
         style: dict[str, Any] = {"colour": label.colour, "dash": dash}
-        add(share, Line(layers, arrays["share"], marker="o", size=3.0, name=label.title, **style))
-        random: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED}
-        add(share, Line(layers, arrays["share_random"], name="random weights", **random))
+        random: dict[str, Any] = {"colour": REFERENCE, "dash": DOTTED, "name": "random weights"}
+        name = label.title
+        add(
+            share,
+            Line(layers, 100.0 * arrays["share"], marker="o", size=3.0, name=name, **style),
+            Line(layers, 100.0 * arrays["share_random"], **random),
+        )
         add(rank, Line(layers, arrays["rank"], marker="o", size=3.0, **style))
         if arrays["n_massive"].any():
             name = "without massive dimensions"
             add(rank, Line(layers, arrays["rank_without"], **{**style, "dash": DASHED}, name=name))
-    share.set(xlabel="number of layers", ylim=(-0.05, 1.05), title="share of the variance")
-    rank.set(xlabel="number of layers", title="stable rank")
-    rank.set_ylim(bottom=0.0)
+    share.set(title="share of the variance by position (%)")
+    rank.set(title="stable rank", xlim=share.get_xlim())
     for axes in (share, rank):
+        low, high = axes.get_ylim()
+        axes.set(xlabel="number of layers", ylim=(min(low, 0.0), high + 0.1 * abs(high)))
         axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -393,7 +420,12 @@ def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
 ANALYSIS = Analysis(
     key="probe",
     subject="model",
-    units=dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
+    units={
+        **dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
+        **dict.fromkeys(("share_input", "share_highest", "share_last"), "%"),
+        **dict.fromkeys(("rank_last", "rank_last_without"), ""),
+    },
+    over_steps={"share_highest": "height", "rank_last": "change"},
     compute=compute,
     confirmed=confirmed,
     across=FigureSpec(

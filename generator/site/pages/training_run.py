@@ -1,11 +1,12 @@
 """A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.cache.fingerprint import of_parts
 from generator.contracts import (
     KERNEL_POSITIONS,
+    Analysis,
     Atlas,
     Figure,
     FigureSpec,
@@ -18,6 +19,7 @@ from generator.contracts import (
     RunUse,
     Scheme,
 )
+from generator.site.runs import courses
 from generator.site.runs.downloads_of_runs import path_of
 from generator.site.runs.findings import change, reasons, sentences, unread
 from generator.site.runs.run_figures import of_kernel, of_metrics, spread
@@ -49,6 +51,15 @@ class RunChapter:
 
 
 @dataclass(frozen=True)
+class MeasureOfRun:
+    """A measure of a model over the steps."""
+
+    measure: Analysis
+    findings: Sequence[str]
+    figure: Figure
+
+
+@dataclass(frozen=True)
 class RunsContext(PageContext, template="runs.md.jinja"):
     """All runs, one by one and side by side."""
 
@@ -60,7 +71,7 @@ class RunsContext(PageContext, template="runs.md.jinja"):
 class RunContext(PageContext, template="run.md.jinja"):
     """unread: how many checkpoints could not be read, in words; reasons: why, each with its steps
     several: whether there are other runs
-    positions: of kernels, at most; uses: each with a figure if enough is known
+    positions: of kernels, at most; uses: each with the measures of which enough is known
     most_rows: of one encoding in a table
     """
 
@@ -70,7 +81,7 @@ class RunContext(PageContext, template="run.md.jinja"):
     reasons: Sequence[tuple[str, str]]
     several: bool
     positions: int
-    uses: Sequence[tuple[RunUse, Figure | None]]
+    uses: Sequence[tuple[RunUse, Sequence[MeasureOfRun]]]
     most_rows: int
 
 
@@ -82,18 +93,15 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _index(atlas: Atlas) -> Page:
     """The list of runs, and all of them side by side."""
-    main = {
-        *(f"{one.key}.{column.metric}" for one in atlas.analyses for column in one.headlines),
-        *(f"{one.key}.{key}" for one in atlas.measures for key in one.units),
-    }
-    beside = side_by_side(atlas.runs, main)
+    main = {f"{one.key}.{column.metric}" for one in atlas.analyses for column in one.headlines}
+    beside = side_by_side(atlas.runs, main, atlas.measures)
     return Page("runs/index.md", RunsContext(atlas.runs, beside), beside.figures)
 
 
 def _page(atlas: Atlas, run: Run) -> Page:
     shown = run.encodings[:MOST_CHAPTERS]
     chapters = [_chapter(atlas, run, encoding) for encoding in shown]
-    uses = [(use, _use_figure(atlas, run, use)) for use in run.uses]
+    uses = [(use, list(_of_use(atlas, run, use))) for use in run.uses]
     context = RunContext(
         run,
         chapters,
@@ -105,23 +113,25 @@ def _page(atlas: Atlas, run: Run) -> Page:
         MOST_ROWS // max(len(shown), 1),
     )
     of_chapters = (figure for one in chapters for figure in (*one.kernels, *one.curves))
-    of_uses = (figure for _, figure in uses if figure)
+    of_uses = (one.figure for _, found in uses for one in found)
     return Page(f"runs/{run.slug}.md", context, (*of_chapters, *of_uses))
 
 
-def _use_figure(atlas: Atlas, run: Run, use: RunUse) -> Figure | None:
-    """Curves of the main numbers of each measure that is known at two steps or more."""
-    main = {f"{one.key}.{key}" for one in atlas.measures for key in one.units}
-    chosen = [
-        metric
-        for metric in use.metrics
-        if metric.key in main and sum(value is not None for value in metric.values) > 1
-    ]
-    if not chosen:
-        return None
-    spec = of_metrics(run, use, chosen, "of_use_caption")
-    path = f"figures/runs/{run.slug}/use-{use.part}"
-    return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, use.part)),))
+def _of_use(atlas: Atlas, run: Run, use: RunUse) -> Iterator[MeasureOfRun]:
+    """The main numbers of each measure that are known at two steps or more, as curves."""
+    for measure in atlas.measures:
+        main = {f"{measure.key}.{key}" for key in measure.units}
+        chosen = [
+            metric
+            for metric in use.metrics
+            if metric.key in main and sum(value is not None for value in metric.values) > 1
+        ]
+        if chosen:
+            spec = of_metrics(run, use, chosen, "of_use_caption", measure.title)
+            path = f"figures/runs/{run.slug}/use-{use.part}-{measure.key}"
+            key = (of_parts((run, use.part, measure.key)),)
+            figure = Figure(path, spec, spec.alt({}), path_of(run), cache_key=key)
+            yield MeasureOfRun(measure, courses.sentences(run, use, measure), figure)
 
 
 def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding) -> RunChapter:

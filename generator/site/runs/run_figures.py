@@ -111,9 +111,10 @@ def of_metrics(
     owner: RunEncoding | RunUse,
     metrics: Sequence[RunMetric],
     caption: str = "metrics_caption",
+    measure: str = "",
 ) -> FigureSpec:
     """Curves of one metric of ``owner`` or several over the steps. caption: its name in the
-    template
+    template; measure: of models, its title
     """
     titles = [metric.title for metric in metrics]
     of_owner = (
@@ -124,7 +125,7 @@ def of_metrics(
     return FigureSpec(
         "metrics",
         GivenTexts(
-            WORDING(caption),
+            WORDING(caption, title=measure) if measure else WORDING(caption),
             WORDING("metrics_how_to_read"),
             WORDING("metrics_alt", titles=titles),
         ),

@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.cache.fingerprint import of_parts
-from generator.contracts import Figure, FigureSpec, Results, Run, RunEncoding, RunMetric, RunUse
+from generator.contracts import (
+    Analysis,
+    Figure,
+    FigureSpec,
+    Results,
+    Run,
+    RunEncoding,
+    RunMetric,
+    RunUse,
+)
+from generator.contracts.results import error_key
 from generator.contracts.wording import GivenTexts, Wording
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels, wrapped
 from generator.figures.scene import Line, StraightLine, add
 from generator.figures.style import GRID, SERIES
+from generator.site.runs.courses import Known
 from generator.site.runs.run_figures import COLUMNS, DISTANCE, Curve, Values, draw_metrics, spread
 
 if TYPE_CHECKING:
@@ -44,7 +55,7 @@ class SideOfRun:
 
     def metric(self, key: str) -> RunMetric | None:
         """The metric with this key; None without a value."""
-        found = next((metric for metric in self.of.metrics if metric.key == key), None)
+        found = self.of.metric(key)
         return None if found is None or found.last is None else found
 
     def curve(self, key: str) -> Curve:
@@ -66,21 +77,34 @@ class SideBySide:
     n_left_out: int
 
 
-def side_by_side(runs: Sequence[Run], main: Collection[str]) -> SideBySide:
+def side_by_side(
+    runs: Sequence[Run], main: Collection[str], measures: Sequence[Analysis] = ()
+) -> SideBySide:
     """The encodings of all ``runs``, and what their models do.
 
-    main: keys of the metrics that may be drawn
+    main: keys of the metrics of encodings that may be drawn; measures: of models, each with a
+        figure
     """
     encodings = [side for run in runs for side in _sides(run, run.encodings)]
     uses = [side for run in runs for side in _sides(run, run.uses)]
     shown, used = encodings[:MOST_LINES], uses[:MOST_LINES]
-    keys, of_use = _shared(shown, main), _shared(used, main)
+    keys = _shared(shown, main)
+    of_use = [(use, _shared(used, {f"{use.key}.{key}" for key in use.units})) for use in measures]
     figures = (
         *_of_kernels(shown),
         *_of_metrics("measures", WORDING("measures_caption"), shown, keys),
-        *_of_metrics("use", WORDING("use_caption"), used, of_use),
+        *(
+            figure
+            for use, of_one in of_use
+            for figure in _of_metrics(
+                f"use-{use.key}", WORDING("use_caption", title=use.title), used, of_one
+            )
+        ),
     )
-    sentences = [*_sentences(shown, keys), *_sentences(used, of_use)]
+    sentences = [
+        *_sentences(shown, keys),
+        *(text for _, of_one in of_use for text in _sentences(used, of_one)),
+    ]
     return SideBySide(tuple(sentences), figures, len(encodings) - len(shown))
 
 
@@ -113,13 +137,30 @@ def _difference(ends: Sequence[tuple[float, str]]) -> float:
 
 
 def _sentences(sides: Sequence[SideOfRun], keys: Sequence[str]) -> Iterator[str]:
-    """The lowest and the highest end of the measures that differ most."""
+    """The lowest and the highest end of the measures that differ most, beyond their errors."""
     for key in keys[:MOST_SENTENCES]:
         ends = _ends(sides, key)
         if _difference(ends) < APART:
             return
+        if not _is_sure(sides, key):
+            continue
         metric = next(found for side in sides if (found := side.metric(key)))
         yield WORDING("ends", title=metric.title, unit=metric.unit, ends=(ends[0], ends[-1]))
+
+
+def _is_sure(sides: Sequence[SideOfRun], key: str) -> bool:
+    """Whether the ends of a metric of models differ beyond their standard errors. Those of
+    encodings, all of which are read, have none.
+    """
+    known = [
+        Known(0, value.last or 0.0, error.last or 0.0)
+        for side in sides
+        if (value := side.metric(key)) and (error := side.metric(error_key(key)))
+    ]
+    if len(known) < len(_ends(sides, key)):
+        return isinstance(sides[0].of, RunEncoding)
+    low, high = (pick(known, key=lambda one: one.value) for pick in (min, max))
+    return high.is_above(low)
 
 
 def _of_metrics(

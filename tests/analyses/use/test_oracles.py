@@ -18,6 +18,7 @@ from generator.checkpoints.model.running.stack import Read, RunningStack
 from generator.checkpoints.model.running.vocabulary import Vocabulary
 from generator.numerics import hidden_states
 from generator.numerics.attention_profiles import at, chance, falls, grid_profile, profile
+from generator.numerics.certainty import jackknife
 from generator.numerics.hidden_states import Sums, rank_of_positions, share_of_position
 from generator.numerics.hidden_states import probe as fitted
 from tests.analyses.use.stacks import (
@@ -376,9 +377,9 @@ def test_the_share_is_that_of_two_halves_and_the_plain_one_is_too_high() -> None
     assert float(plain) - ours == pytest.approx(0.02, abs=2e-3)
 
 
-def shaped(singular: Any, n_texts: int, noise: float = 1.0) -> Any:
+def shaped(singular: Any, n_texts: int, noise: float = 1.0, seed: int = 3) -> Any:
     """States whose positions' means have these singular values, and noise."""
-    draws = np.random.default_rng(3)
+    draws = np.random.default_rng(seed)
     left = np.linalg.qr(draws.normal(size=(60, len(singular) + 1)))[0]
     left -= left.mean(axis=0)
     left = np.linalg.qr(left)[0][:, : len(singular)]
@@ -394,6 +395,21 @@ def test_a_planted_rank_is_found_and_noise_has_none() -> None:
     values = np.linalg.svd(states.mean(axis=0) - states.mean(axis=(0, 1)), compute_uv=False)
     assert (values**2).sum() / values[0] ** 2 > 3.3
     assert rank_of_positions(sums(shaped([1e-9], 20))) is None
+
+
+def test_errors_of_share_and_rank_are_their_spread_over_draws() -> None:
+    """Of 60 draws of 32 texts each. That of a rank is a little too large."""
+    found, errors = [], []
+    for draw in range(60):
+        own = sums(shaped([12.0, 12.0, 12.0, 6.0], 32, seed=10 + draw))
+        found.append([share_of_position(own), rank_of_positions(own)])
+        rests = [[share_of_position(rest), rank_of_positions(rest)] for rest in own.without_each()]
+        errors.append(jackknife(np.array(rests, float)))
+    assert len(rests) == hidden_states.BLOCKS
+    spread = np.array(found, float).std(axis=0, ddof=1)
+    of_share, of_rank = np.sqrt((np.array(errors) ** 2).mean(axis=0)) / spread
+    assert of_share == pytest.approx(1.0, abs=0.25)
+    assert 1.0 < of_rank < 1.6
 
 
 def test_massive_dimensions_hide_the_rank_of_the_others() -> None:
