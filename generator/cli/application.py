@@ -105,6 +105,9 @@ def reporting_errors(consequence: str = "") -> Iterator[None]:
         # Not by the terminal, whose modules may be those whose import was interrupted.
         typer.echo(f"interrupted{consequence}", err=True)
         raise typer.Exit(REFUSED) from None
+    except BrokenPipeError:  # Who reads stdout has enough.
+        lost(sys.stdout)
+        raise typer.Exit(REFUSED) from None
     except Exception as error:  # noqa: BLE001 (of a library, or of this program)
         _end(f"{_worded(error)}{consequence}")
 
