@@ -122,7 +122,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "75.5 MB in fp32 (as much as the bf16 cache of 3,072 tokens), 37.75 MB in bf16",
     ),
     "Qwen/Qwen3.5-9B": ("Positions bf16 as configured fp8", "As configured: bfloat16 (",
-        "24 recurrent layers", "in fp32 (as mamba_ssm_dtype says)",
+        "24 recurrent layers", "in fp32, as mamba_ssm_dtype says (as much",
     ),
     "google/vit-base-patch16-224": (
         "Image 224 × 224 pixels", "Grid 14 × 14 patches", "1 further row of its table is no patch",
