@@ -1,7 +1,7 @@
 """Where in a model the position can be read off its hidden states."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,8 @@ class _Fit:
 
     shares: of the states' variance between positions; ranks, ranks_without: stable rank of the
         positions' means, with and without massive components, NaN without a shape; n_massive: how
-        many of these; errors: (3, n_layers + 1), standard errors of the former three
+        many of these; errors: of the ends and of the layer with the highest share, (3,) each, the
+        standard errors of the former three
     """
 
     probes: list[Probe]
@@ -59,7 +60,7 @@ class _Fit:
     ranks: Floats
     ranks_without: Floats
     n_massive: Array
-    errors: Floats
+    errors: Mapping[int, Floats]
 
 
 def compute(stack: RunningStack) -> Result:
@@ -156,7 +157,10 @@ def _fitted(stack: RunningStack, inputs: Array, positions: Array) -> _Fit:
     probes = [probe(of_layer) for of_layer in sums]
     n_massive = np.array([int(each.massive.sum()) for each in sums])
     shares, ranks, ranks_without = np.stack([_shape(each) for each in sums], axis=1)
-    errors = np.stack([jackknife(np.stack(_shapes_without(each))) for each in sums], axis=1)
+    errors = {
+        layer: jackknife(np.stack(_shapes_without(sums[layer])))
+        for layer in {0, int(shares.argmax()), len(sums) - 1}
+    }
     return _Fit(probes, shares, ranks, ranks_without, n_massive, errors)
 
 
@@ -178,21 +182,22 @@ def _of_shape(fit: _Fit) -> Iterator[Metric]:
     """Share and stable rank of the positions at the ends, and how they are elsewhere."""
     share, rank = "Variance of the states by position", "Stable rank of the positions' means"
     without = f"{rank}, last layer, without massive dimensions"
-    highest = int(fit.shares.argmax())
+    highest, last = int(fit.shares.argmax()), len(fit.shares) - 1
     for key, title, kind, layer in (
         ("share_input", f"{share}, input", 0, 0),
-        ("share_last", f"{share}, last layer", 0, -1),
+        ("share_last", f"{share}, last layer", 0, last),
         ("share_highest", f"{share}, highest", 0, highest),
         ("rank_input", f"{rank}, input", 1, 0),
-        ("rank_last", f"{rank}, last layer", 1, -1),
-        ("rank_last_without", without, 2, -1),
+        ("rank_last", f"{rank}, last layer", 1, last),
+        ("rank_last_without", without, 2, last),
     ):
-        value, error = (fit.shares, fit.ranks, fit.ranks_without)[kind], fit.errors[kind]
+        value = (fit.shares, fit.ranks, fit.ranks_without)[kind][layer]
         scale, unit = (1.0, "") if kind else (100.0, "%")
         for name, words, found in (
-            (key, title, value), (error_key(key), f"Standard error: {title}", error),
-        ):  # fmt: skip
-            number = None if np.isnan(found[layer]) else scale * float(found[layer])
+            (key, title, value),
+            (error_key(key), f"Standard error: {title}", fit.errors[layer][kind]),
+        ):
+            number = None if np.isnan(found) else scale * float(found)
             yield Metric(name, words, number, unit, WHY)
     yield Metric("massive_most", "Most massive dimensions of a layer's states", fit.n_massive.max())
 
