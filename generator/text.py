@@ -33,6 +33,7 @@ BRACKETS, EVIDENCE = re.compile(r" ?\([^()]*\)"), re.compile(r"[:;.](?: |$)")
 REASON = re.compile(
     r", (?:against|although|as if|as many|because|by a factor|a factor|slows|so|that of|where) "
 )
+BUT = re.compile(", but ")
 OF_MARKUP = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 
 
@@ -102,9 +103,13 @@ def claim(text: str) -> str:
 
 
 def first_clause(text: str) -> str:
-    """What a finding begins with, up to the first colon, semicolon or full stop, with it."""
-    found = EVIDENCE.search(text)
-    return text[: found.end()] if found else text
+    """What a finding begins with, up to the first colon, semicolon or full stop, with it, or to
+    the comma before a reason or an objection; whatever stands in brackets.
+    """
+    plain = BRACKETS.sub(lambda inner: "_" * len(inner[0]), text)
+    ends = [found.end() for found in [EVIDENCE.search(plain)] if found]
+    ends += [found.start() + 1 for found in [REASON.search(plain), BUT.search(plain)] if found]
+    return text[: min(ends, default=len(text))]
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

@@ -79,7 +79,7 @@ def test_a_makers_setting_for_more_positions_is_a_choice() -> None:
 
 
 def test_rows_of_the_table_lead_to_it(atlas: Atlas) -> None:
-    base = models.COLUMNS.index("Rotary base")
+    base = [*models.COLUMNS].index("base")
     addresses = {row.id: row.cells[base].address for row in models.rows(atlas)}
     assert addresses["openai/gpt-oss-20b"] == "models/position.html#model=openai%2Fgpt-oss-20b"
     assert addresses["google-bert/bert-base-uncased"] == ""

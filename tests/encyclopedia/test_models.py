@@ -47,7 +47,7 @@ def cells(atlas: Atlas) -> dict[str, dict[str, str]]:
     return {
         row.id: {
             column: " ".join(text for text in (cell.text, cell.hint) if text)
-            for column, cell in zip(models.COLUMNS, row.cells, strict=True)
+            for column, cell in zip(models.COLUMNS.values(), row.cells, strict=True)
         }
         for row in models.rows(atlas)
     }
@@ -104,7 +104,7 @@ def with_models(atlas: Atlas, column: str, *rows: dict[str, Any]) -> list[Any]:
     first = models.records(atlas)[0]
     table = json.dumps({"models": [{**first, **row} for row in rows]}).encode()
     shown = models.rows(replace(atlas, guests=guests(table)))
-    return [row.cells[models.COLUMNS.index(column)] for row in shown]
+    return [row.cells[[*models.COLUMNS.values()].index(column)] for row in shown]
 
 
 def test_what_was_not_checked_says_so(atlas: Atlas) -> None:
@@ -149,7 +149,7 @@ def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: A
 
 
 def test_the_newest_come_first(atlas: Atlas) -> None:
-    months = [row.cells[models.COLUMNS.index("Published")].text for row in models.rows(atlas)]
+    months = [row.cells[[*models.COLUMNS].index("published")].text for row in models.rows(atlas)]
     known = [month.removeprefix("≈ ") for month in months if month != models.UNKNOWN]
     assert known == sorted(known, reverse=True)
     assert months[: len(known)] == [month for month in months if month != models.UNKNOWN]

@@ -31,7 +31,8 @@ from generator.text import claim, first_clause
 def test_a_claim_stands_without_its_evidence(text: str, said: str) -> None:
     assert claim(text) == said
     assert text.startswith(first_clause(text))
-    assert first_clause("A (b): c. d") == "A (b): "
+    assert first_clause("A (b; c, so d): e. f") == "A (b; c, so d): "
+    assert first_clause("It is high, but b: c") == "It is high,"
 
 
 def test_marks_are_of_runs_and_named_where_there_is_room() -> None:

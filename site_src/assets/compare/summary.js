@@ -17,10 +17,12 @@
     return [none, ...differing(shared, encodings), " "];
   }
 
-  /* The same of one analysis, as text; "" where they have no headline measure of it in common. */
+  /* The same of one analysis and those that have its measures, as text; "" where these have no headline measure of it in common. */
   atlas.finding = (analysis, encodings) => {
-    const shared = standings(encodings).filter(({ key }) => key.split(".")[0] === analysis);
-    return shared.length ? differing(shared, encodings).map((piece) => piece.strong ?? piece).join("") : "";
+    const isOf = (key) => key.split(".")[0] === analysis;
+    const having = encodings.filter(({ metrics }) => Object.entries(metrics).some(([key, value]) => isOf(key) && typeof value === "number"));
+    const shared = having.length > 1 ? standings(having).filter(({ key }) => isOf(key)) : [];
+    return shared.length ? differing(shared, having).map((piece) => piece.strong ?? piece).join("") : "";
   };
 
   function standings(encodings) {
