@@ -84,7 +84,7 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
     (
         {**TURNED, "model_type": "zaya", "cca": True, "head_dim": 16, "num_hidden_layers": 8,
          "partial_rotary_factor": 0.5, "rope_scaling": False, "sliding_window": None},
-        {ALL: (8, (FIRST, 0.0359304), 1.0)},
+        {(0, 2, 4, 6): (8, (FIRST, 0.0359304), 1.0)},
         None,
     ),
 ]  # fmt: skip
@@ -147,4 +147,6 @@ def test_solar_open_2_rotates_only_where_a_setting_asks(
     found = look(files).all
     layers = layer_map(files, found)
     assert {layer.index for layer in layers if "recurrent" in layer.mixers} == recurrent
-    assert [type(one.form) for one in found] == [Rotation if rotates else NoEncoding]
+    forms = {type(one.form) for one in found}
+    assert (Rotation in forms) == rotates
+    assert forms <= {Rotation, NoEncoding}

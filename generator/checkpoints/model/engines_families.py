@@ -13,6 +13,7 @@ from generator.contracts import Json, ModelConfig
 
 MOST_LAYERS = 2_048
 FULL, WINDOWED, LINEAR = "full_attention", "sliding_attention", "linear_attention"
+FIRST_ZAYA = "zaya1"
 # Families whose layers are built like those of another, and what else their code does.
 LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
     {
@@ -134,18 +135,21 @@ def _solar_open_2(config: ModelConfig) -> Json:
 
 
 def _zaya(config: ModelConfig) -> Json:
-    """ZAYA as first published counts attention and experts as layers by turns, where its successor
-    counts pairs (SGLang, configs/zaya.py and models/zaya.py); windows, and other turns, are not
-    read.
+    """ZAYA as first published counts attention and experts as layers by turns, where transformers
+    counts pairs of them (SGLang, configs/zaya.py and models/zaya.py); windows, and other turns, are
+    not read.
     """
     if config.flag("cca") is None or "swa_layers" in config or "zaya_layers" in config:
         return {}
-    rope = {
-        "rope_type": "default",
-        "rope_theta": config.value("rope_theta", 5e6),
-        "partial_rotary_factor": config.value("partial_rotary_factor", 0.5),
+    return {
+        "model_type": FIRST_ZAYA,
+        "layers_block_type": ["mlp" if index % 2 else FULL for index in range(_n_layers(config))],
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": config.value("rope_theta", 5e6),
+            "partial_rotary_factor": config.value("partial_rotary_factor", 0.5),
+        },
     }
-    return {"num_hidden_layers": _n_layers(config) // 2, "rope_scaling": {"hybrid": rope}}
 
 
 ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
@@ -163,5 +167,6 @@ ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         # Around its text model; of its encoder of images nothing is read.
         "step3_vl": lambda _: {},
         "zaya": _zaya,
+        FIRST_ZAYA: lambda _: {},
     }
 )
