@@ -15,6 +15,7 @@ from generator.checkpoints.files.formats.gguf.architectures import MODEL_TYPES
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.pair_order import pair_order
 from generator.contracts import Encoding
 from generator.encodings import Rotation
 from generator.reading.evidence import look_closely
@@ -88,6 +89,8 @@ DENSE: list[tuple[str, Settings, set[int]]] = [
     ("cohere2", {PATTERN: 1}, set(range(8))),
     ("gemma2", {PATTERN: 0}, set()),
     ("gemma3", {PATTERN: [True, False] * 4}, {1, 3, 5, 7}),
+    ("plamo3", {PATTERN: 4}, {3, 7}),
+    ("smallthinker", {}, {0, 4}),
 ]  # fmt: skip
 
 
@@ -267,3 +270,40 @@ def test_heads_of_a_drafter_of_gemma_4_are_of_two_sizes(tmp_path: Path) -> None:
         "sliding attention": 16,
         "full attention": 32,
     }
+
+
+# Architectures whose code is llama.cpp's own or an engine's: the components that turn, the layers
+# that do, and the order of pairs (llama_model_rope_type in src/llama-model.cpp).
+@pytest.mark.parametrize(
+    ("architecture", "given", "expected"),
+    [
+        ("openelm", {"attention.head_count": [4] * 8}, (16, range(8), "halves")),
+        ("grovemoe", {}, (16, range(8), "halves")),
+        (
+            "plm",
+            {"attention.kv_lora_rank": 16, "rope.dimension_count": 8},
+            (8, range(8), "adjacent"),
+        ),
+        ("smallthinker", WINDOW, (16, (1, 2, 3, 5, 6, 7), "halves")),
+        ("smallthinker", {}, (16, range(8), "halves")),
+        ("eagle3", {"block_count": 1, "target_layers": [2, 4, 6]}, (16, (0,), "adjacent")),
+        ("dflash", {"block_count": 2, "target_layers": [2, 4, 6]}, (16, (0, 1), None)),
+        ("minimax-m3", {"rope.dimension_count": 8}, (8, range(8), None)),
+    ],
+)
+def test_rotations_of_other_architectures(
+    architecture: str, given: Settings, expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    turned, layers, order = expected
+    files = files_of(tmp_path, architecture, given)
+    [one] = [one for one in encodings(files) if isinstance(one.form, Rotation)]
+    assert (one.form.rotary_dim, one.layers, one.form.base) == (turned, tuple(layers), 1e6)
+    assert pair_order(files, [one]) == (order, False)
+    assert not any("is unknown" in sentence for sentence in asked(files))
+
+
+def test_layers_of_minimax_m3_choose_blocks_after_the_dense_ones(tmp_path: Path) -> None:
+    given = {"leading_dense_block_count": 3, "rope.dimension_count": 8}
+    files = files_of(tmp_path, "minimax-m3", given)
+    kinds = [layer.type for layer in layer_map(files, find(files))]
+    assert kinds == ["full attention"] * 3 + ["minimax m3 sparse"] * 5

@@ -46,8 +46,9 @@ CAUSAL_ENCODERS = frozenset(
 # Their layers do what no record of a layer can say: attention to hashed or to staggered blocks,
 # several streams, nested cycles, shortened sequences, convolutions in place of attention at the
 # ends, attention to the keys of another model; or whether they look ahead depends on the class that
-# is made of the config (BLIP), on the step (Diffusion Gemma) or on the position (DeepSeek-OCR 2);
-# or one config is of two stacks (Mimi). Nor are the stacks nested in them mapped.
+# is made of the config (BLIP), on the step (Diffusion Gemma), on the block (LLaDA 2, SDAR, DFlash)
+# or on the position (DeepSeek-OCR 2); or one config is of two stacks (Mimi). Nor are the stacks
+# nested in them mapped.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text",
      "fastspeech2_conformer", "vits", "univnet",
@@ -58,7 +59,7 @@ NOT_MAPPED = frozenset(
      "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
      "nemotron3_5_transcribe_audio",
      "nemotron3_diarization", "pi0", "chatglm", "qwen2_5_omni_dit", "mimi", "neucodec",
-     "pocket_tts_audio_tokenizer", "xcodec2"}
+     "pocket_tts_audio_tokenizer", "xcodec2", "llada2_moe", "sdar", "sdar_moe", "dflash"}
 )  # fmt: skip
 # Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and
 # decoders whose positions are those of codes.
@@ -174,6 +175,7 @@ MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
 UNLESS: Mapping[str, tuple[str, object]] = {
     "zamba2": ("use_mem_rope", True),
     "granitemoehybrid": ("position_embedding_type", "rope"),
+    "solar_open2": ("use_rope", True),
 }
 # Model types in GGUF of which llama.cpp turns neighbours (llama_model_rope_type in src/
 # llama-model.cpp); its converter reorders rows that transformers has in halves.
@@ -189,7 +191,10 @@ TURN_NEIGHBOURS_IN_GGUF = frozenset(
 TURN_HALVES = frozenset(
     {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral",
      "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
-     "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
+     "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2",
+     # And of these, mlx-lm, vLLM or SGLang (engines_families.py), and llama.cpp as it says.
+     "Klear", "grove_moe", "grovemoe", "llada2_moe", "openelm", "plamo3", "sarvam_moe", "sdar",
+     "sdar_moe", "smallthinker", "step3_text", "telechat3"}
 )  # fmt: skip
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
 # (transformers' code of each family), and whether they take turns.

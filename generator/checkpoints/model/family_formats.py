@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
+from generator.checkpoints.model.engines_families import ENGINES
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
@@ -514,6 +515,7 @@ UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
 )
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
+        **ENGINES,
         **dict.fromkeys(LIKE, _like),
         **dict.fromkeys(ROTATED, _of_diffusers),
         "chatglm": _chatglm,

@@ -21,6 +21,8 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "chatglm": "glm",
         "deci": "nemotron-nas",
         "deepseek2": "deepseek_v2",
+        # The drafts of EAGLE-3, of the converter's class for Llama.
+        "eagle3": "llama",
         "ernie4_5-moe": "ernie4_5_moe",
         "exaone-moe": "exaone_moe",
         "falcon-h1": "falcon_h1",
@@ -44,6 +46,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "llama4": "llama4_text",
         "mimo2": "mimo_v2_flash",
         "minimax-m2": "minimax_m2",
+        "minimax-m3": "minimax_m3_vl_text",
         "mistral3": "ministral3",
         "modern-bert": "modernbert",
         "neo-bert": "neobert",
@@ -93,6 +96,15 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "ssm.time_step_rank": ("num_heads",),
             "ssm.state_size": ("state_size",),
             "ssm.group_count": ("n_groups",),
+        },
+        # conversion/minimax.py
+        "minimax-m3": {
+            "attention.indexer.block_size": ("index_block_size",),
+            "attention.indexer.head_count": ("index_n_heads",),
+            "attention.indexer.key_length": ("index_head_dim",),
+            "attention.indexer.local_blocks": ("index_local_blocks",),
+            "attention.indexer.top_k": ("index_topk_blocks",),
+            "rope.dimension_count": ("rotary_dim",),
         },
         "modern-bert": {
             "attention.sliding_window": ("local_attention",),
@@ -171,6 +183,7 @@ TABLE_ALONE: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )  # fmt: skip
 MOST_LAYERS = 10_000
+WINDOW_OF_SMALL_THINKER = 4096
 # By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
 LAYERS_OF_BAICHUAN_13B = 40
 SIGMOID = 2  # Gating of experts by which DeepSeek-V3 differs from V2.
@@ -261,6 +274,31 @@ def _olmo_2(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG0
     return {"model_type": "olmo3"} if settings.get("sliding_window") else {}
 
 
+def _minimax_m3(header: Header, settings: Settings) -> dict[str, Any]:
+    """Layers after those without experts choose blocks of keys (src/models/minimax-m3.cpp)."""
+    n_layers = settings.get("num_hidden_layers")
+    n_dense = header.integer("minimax-m3.leading_dense_block_count") or 0
+    layers = range(min(n_layers, MOST_LAYERS) if isinstance(n_layers, int) else 0)
+    kinds = ["minimax_m3_sparse" if layer >= n_dense else "full_attention" for layer in layers]
+    return {"layer_types": kinds} if kinds else {}
+
+
+def _small_thinker(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """The first of each four layers has no window and does not rotate, and the window is one of the
+    code's own, unless a file has none at all (src/models/smallthinker.cpp).
+    """
+    n_layers, window = settings.get("num_hidden_layers"), settings.get("sliding_window")
+    if not positive(window) or not isinstance(n_layers, int):
+        return {}
+    flags = [int(layer % 4 > 0) for layer in range(min(n_layers, MOST_LAYERS))]
+    return {
+        "rope_layout": flags,
+        "sliding_window_layout": flags,
+        "sliding_window_size": WINDOW_OF_SMALL_THINKER,
+        "sliding_window": None,
+    }
+
+
 def _t5(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """UMT5 has a bias in every layer (arXiv 2304.09151, section 3)."""
     return {"model_type": "umt5"} if "enc.blk.1.attn_rel_b.weight" in header.spans else {}
@@ -316,8 +354,10 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "kimi-linear": _kinds("linear_attention", "full_attention"),
         "mamba2": _mamba_2,
         "llama4": _llama_4,
+        "minimax-m3": _minimax_m3,
         "mpt": _mpt,
         "olmo2": _olmo_2,
+        "smallthinker": _small_thinker,
         "t5": _t5,
     }
 )

@@ -1,0 +1,172 @@
+"""Families that transformers does not have, or had in another format first, in its words, as the
+code of engines and of makers reads their configs.
+
+Sources: mlx_lm/models of github.com/ml-explore/mlx-lm; vllm/model_executor/models of
+    github.com/vllm-project/vllm; python/sglang/srt/models of github.com/sgl-project/sglang;
+    conversion and src/models of github.com/ggml-org/llama.cpp.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from generator.contracts import Json, ModelConfig
+
+MOST_LAYERS = 2_048
+FULL, WINDOWED, LINEAR = "full_attention", "sliding_attention", "linear_attention"
+FIRST_ZAYA = "zaya1"
+# Families whose layers are built like those of another, and what else their code does.
+LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
+    {
+        # mlx-lm, Klear.py: d_model / n_heads, whatever else a config says.
+        "Klear": ("llama", {"head_dim": None}),
+        "telechat3": ("llama", {}),  # mlx-lm, telechat3.py
+        # llama.cpp, conversion/grovemoe.py and src/models/grovemoe.cpp
+        **dict.fromkeys(("grove_moe", "grovemoe"), ("llama", {})),
+        "youtu_llm": ("youtu", {}),  # mlx-lm, youtu_llm.py
+        # llama.cpp, src/models/plm.cpp: neighbours, whose rows the converter leaves in place.
+        "plm": ("deepseek_v3", {}),
+        # vLLM, step3_text.py: all queries share one key.
+        "step3_text": ("llama", {"num_key_value_heads": 1}),
+    }
+)
+
+
+def _n_layers(config: ModelConfig) -> int:
+    return min(config.size("n_layers") or 0, MOST_LAYERS)
+
+
+def _like(config: ModelConfig) -> Json:
+    family, settings = LIKE[config.family]
+    return {"model_type": family, **settings}
+
+
+def _step_3(config: ModelConfig) -> Json:
+    """Its context has a name of its own (vllm/transformers_utils/configs/step3_vl.py)."""
+    length = config.first("max_position_embedding", "max_seq_len")
+    return {**_like(config), **({"max_position_embeddings": length} if length else {})}
+
+
+def _sarvam(config: ModelConfig) -> Json:
+    """SarvamMoEForCausalLM is BailingMoeForCausalLM, whose heads may turn in part; that with latent
+    attention turns neighbours, and its YaRN has vLLM's name (vLLM, sarvam.py and bailing_moe.py).
+    """
+    if config.family == "sarvam_moe":
+        return {}
+    rope = {name: value for name, value in config.rope.settings.items() if name != "type"}
+    is_yarn = config.rope.first("rope_type", "type") == "deepseek_yarn"
+    return {
+        "model_type": "deepseek_v3",
+        **({"rope_scaling": {**rope, "rope_type": "yarn"}} if is_yarn else {}),
+    }
+
+
+def _block_diffusion(config: ModelConfig) -> Json:  # noqa: ARG001 (the same for each)
+    """LLaDA 2 and SDAR (SGLang, llada2.py, sdar.py and sdar_moe.py) know no window, whatever a
+    config repeats of the model that they began from.
+    """
+    return {"sliding_window": None, "use_sliding_window": None, "max_window_layers": None}
+
+
+def _plamo_3(config: ModelConfig) -> Json:
+    """One layer in so many sees all, and has a base of its own (mlx-lm, plamo3.py); YaRN, which has
+    no section there, is of that layer alone (llama.cpp, conversion/plamo.py).
+    """
+    every, window = config.count("sliding_window_pattern"), config.first("sliding_window")
+    if config.value("rope_parameters") is not None or not every:
+        return {}
+    full: dict[str, object] = {"rope_type": "default"}
+    if config.value("rope_scaling_factor", 1) != 1:
+        full = {
+            "rope_type": "yarn",
+            "factor": config.value("rope_scaling_factor"),
+            "original_max_position_embeddings": config.value("initial_context_length"),
+            "truncate": False,
+        }
+    layers = range(1, _n_layers(config) + 1)
+    return {
+        "layer_types": [WINDOWED if layer % every else FULL for layer in layers],
+        "sliding_window": window or config.value("window_size"),
+        "rope_parameters": {
+            FULL: {**full, "rope_theta": config.value("rope_theta", 1e6)},
+            WINDOWED: {"rope_type": "default", "rope_theta": config.value("rope_local_theta", 1e4)},
+        },
+        **dict.fromkeys(("window_size", "sliding_window_pattern", "rope_theta"), None),
+        **dict.fromkeys(("rope_local_theta", "rope_scaling_factor", "initial_context_length")),
+    }
+
+
+def _small_thinker(config: ModelConfig) -> Json:
+    """A 1 for each layer that rotates, and for each that has a window (SGLang, smallthinker.py)."""
+    windows = config.listed("sliding_window_layout")
+    return {
+        "layer_types": [WINDOWED if flag else FULL for flag in windows] or None,
+        "no_rope_layers": config.value("rope_layout"),
+        "sliding_window": config.value("sliding_window_size") if any(windows) else None,
+        **dict.fromkeys(("rope_layout", "sliding_window_layout", "sliding_window_size")),
+    }
+
+
+def _open_elm(config: ModelConfig) -> Json:
+    """mlx-lm, openelm.py; the number of heads differs by layer, and their width does not."""
+    names = {
+        "hidden_size": "model_dim",
+        "max_position_embeddings": "max_context_length",
+        "num_hidden_layers": "num_transformer_layers",
+        "rope_theta": "rope_freq_constant",
+    }
+    given = {name: config.value(other) for name, other in names.items() if other in config}
+    return {**given, **dict.fromkeys((*names.values(), "rope_max_length"))} if given else {}
+
+
+def _solar_open_2(config: ModelConfig) -> Json:
+    """Full attention in listed layers or in one of so many, without a rotation unless a setting
+    asks for it, and Kimi's delta attention in the others (vllm/transformers_utils/configs/
+    solar_open2.py, and transformers' modular_solar_open2.py).
+    """
+    listed, every = config.listed("gqa_layers"), config.value("gqa_interval", 3)
+    if not isinstance(every, int) or every < 0:
+        return {"model_type": None}
+    chosen = listed or range(0, MOST_LAYERS, every + 1)
+    kinds = [FULL if layer in chosen else LINEAR for layer in range(_n_layers(config))]
+    return {
+        "layer_types": config.value("layer_types") or kinds,
+        "use_rope": config.flag("use_rope") is True,
+    }
+
+
+def _zaya(config: ModelConfig) -> Json:
+    """ZAYA as first published counts attention and experts as layers by turns, where transformers
+    counts pairs of them (SGLang, configs/zaya.py and models/zaya.py); windows, and other turns, are
+    not read.
+    """
+    if config.flag("cca") is None or "swa_layers" in config or "zaya_layers" in config:
+        return {}
+    return {
+        "model_type": FIRST_ZAYA,
+        "layers_block_type": ["mlp" if index % 2 else FULL for index in range(_n_layers(config))],
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": config.value("rope_theta", 5e6),
+            "partial_rotary_factor": config.value("partial_rotary_factor", 0.5),
+        },
+    }
+
+
+ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
+    {
+        **dict.fromkeys(LIKE, _like),
+        **dict.fromkeys(("llada2_moe", "sdar", "sdar_moe"), _block_diffusion),
+        **dict.fromkeys(("sarvam_mla", "sarvam_moe"), _sarvam),
+        # In GGUF alone: drafts of blocks (llama.cpp, src/models/dflash.cpp).
+        "dflash": lambda _: {},
+        "openelm": _open_elm,
+        "plamo3": _plamo_3,
+        "smallthinker": _small_thinker,
+        "solar_open2": _solar_open_2,
+        "step3_text": _step_3,
+        # Around its text model; of its encoder of images nothing is read.
+        "step3_vl": lambda _: {},
+        "zaya": _zaya,
+        FIRST_ZAYA: lambda _: {},
+    }
+)
