@@ -191,6 +191,8 @@ TURN_HALVES = frozenset(
      "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
      "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2"}
 )  # fmt: skip
+# In the indexer of these, transformers turns neighbours, whatever a key says.
+TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
 # (transformers' code of each family), and whether they take turns.
 SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {
