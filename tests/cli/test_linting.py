@@ -19,7 +19,7 @@ FINE: dict[str, Any] = {
     "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
     "vocab_size": 100, "max_position_embeddings": 64, "rope_theta": 1e6,
 }  # fmt: skip
-NOTED = {**FINE, "model_type": "smollm3", "num_hidden_layers": 4}
+NOTED = {**FINE, "model_type": "smollm3", "num_hidden_layers": 4, "no_rope_layers": [0, 0, 0, 1]}
 WARNED = {**NOTED, "rope_parameters": {"rope_theta": 1e4}}
 # transformers 4 and mlx-lm take the one at the top.
 BOTH = ["readers", "two-places", "layer-schedule"]

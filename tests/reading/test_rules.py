@@ -506,7 +506,9 @@ def test_an_order_that_nothing_tells_is_unknown_where_there_are_weights(tmp_path
      ("qwen2", "a.gguf", [("gguf", "qwen2", "halves")]),
      ("of_nobody", "a.gguf", []), ("of_nobody", "config.json", []),
      ("llama", "params.json", [("params", "params.json", "adjacent")]),
-     ("llama", "config.json", [("family", "llama", "halves")])],
+     ("llama", "config.json", [("family", "llama", "halves")]),
+     # Its code is modeling_deepseek.py.
+     ("kimi_k2", "config.json", [("family", "kimi_k2", "adjacent")])],
 )  # fmt: skip
 def test_the_format_tells_which_components_its_program_turns_together(
     model_type: str, source: str, orders: list[tuple[str, str, str]]

@@ -133,8 +133,17 @@ def test_what_another_model_type_or_version_would_make_known(settings: Settings,
     ({"model_type": "gemma3", "vision_config": {"model_type": "nobody", "rope_thetas": 16}},
      "vision_config.rope_thetas: 16 is not read by this atlas."),
     # A number is no hint for a word.
-    ({"position_embedding_type": "rope_gptj"},
-     'position_embedding_type: "rope_gptj" is not read by transformers.'),
+    ({"position_embedding_type": "gptj"},
+     'position_embedding_type: "gptj" is not read by transformers.'),
+    # It says what is so anyway, or belongs to what is off.
+    *(({name: value}, "") for name, value in (
+        ("position_embedding_type", "rope_gptj"), ("rotary_pct", 1.0), ("rotary_emb_base", 1e6),
+        ("max_trained_positions", LLAMA["max_position_embeddings"]),
+        ("static_position_embeddings", True), ("use_pos_enc", True), ("offset_alibi", 100))),
+    ({"alibi": False, "alibi_bias_max": 8.0}, ""),
+    ({"alibi_bias_max": 8.0}, "alibi_bias_max: 8.0 is not read by transformers."),
+    ({"rotary_pct": 0.5}, "rotary_pct: 0.5 is not read by transformers."),
+    ({"rotary_emb_base": 1e4}, "rotary_emb_base: 10000.0 is not read by transformers."),
     ({"rope_type": "default"}, ""),
     ({"rope_type": "yarn"}, 'rope_type: "yarn" is not read by transformers. It names a kind of'
      " scaling, which is not applied to the angles here."),
@@ -143,15 +152,15 @@ def test_what_another_model_type_or_version_would_make_known(settings: Settings,
      " names a kind of scaling, which is not applied to the angles here."),
     # vLLM's chatglm.py, bamba.py, deepseek_v2.py, qwen2.py and kimi_linear.py; mlx-lm's
     # deepseek_v32.py; llama.cpp's conversion/granite.py.
-    ({"model_type": "chatglm", "original_rope": True}, "original_rope: true is not read by"
-     " transformers, but vLLM 0cd57848 reads it: it decides which components make a pair."),
+    ({"model_type": "chatglm", "original_rope": True}, ""),
     ({"original_rope": True}, "original_rope: true is not read by transformers."),
     ({"model_type": "bamba", "attn_rotary_emb": 8}, "attn_rotary_emb: 8 is not read by"
      " transformers, but llama.cpp's converter 0c1e5709 and vLLM 0cd57848 read it: it gives how"
      " many components of a head are rotated."),
-    ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, "indexer_rope_interleave: true"
-     " is not read by transformers, but mlx-lm 0.32.2 and vLLM 0cd57848 read it: it decides which"
-     " components make a pair in the indexer."),
+    ({"model_type": "glm_moe_dsa", "indexer_rope_interleave": True}, ""),
+    ({"model_type": "deepseek_v32", "indexer_rope_interleave": True},
+     "indexer_rope_interleave: true is not read by transformers, but mlx-lm 0.32.2 and vLLM"
+     " 0cd57848 read it: it decides which components make a pair in the indexer."),
     ({"model_type": "qwen2", "dual_chunk_attention_config": {"chunk_size": 16, "local_size": 8}},
      "dual_chunk_attention_config is not read by transformers, but vLLM 0cd57848 reads it: it gives"
      " the chunks in which positions of long texts are counted."),
@@ -190,4 +199,4 @@ def test_a_finding_marks_the_key_that_it_is_about() -> None:
     ):  # fmt: skip
         [one] = [each for each in found(ConfigAlone(settings, "own")) if text in each.text]
         assert one.keys == (key,)
-        assert one.level == ("fact" if key == "no_rope_layers" else "note")
+        assert one.level == ("fact" if key in ("no_rope_layers", "model_type") else "note")

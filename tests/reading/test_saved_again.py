@@ -26,6 +26,12 @@ OTHER_PYTHON = "ATLAS_PYTHON_WITH_OTHER_TRANSFORMERS"
 Settings = Mapping[str, Any]
 # transformers 5 saves another base: DBRX's is in attn_config, and Fuyu's beside its text model.
 LOSE_THEIR_BASE = {"databricks/dbrx-base", "adept/fuyu-8b"}
+# transformers 4 halves the window of an encoder whenever it loads one (configuration_gemma3.py).
+HALVE_THEIR_WINDOW = {"google/embeddinggemma-300m"}
+# Layers, or what weights would tell, are unknown in both files, which is said.
+UNKNOWN = {
+    "funnel-transformer/small", "transfo-xl/transfo-xl-wt103", "susnato/ernie-m-base_pytorch"
+}  # fmt: skip
 HYBRID: Settings = {
     "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100,
     "max_position_embeddings": 256, "num_hidden_layers": 4, "mamba_n_heads": 4, "mamba_d_head": 32,
@@ -82,7 +88,7 @@ def test_recurrent_layers_that_are_saved_again_are_equal(tmp_path: Path) -> None
     ("python", "lose"),
     [
         (sys.executable, LOSE_THEIR_BASE),
-        *([(os.environ[OTHER_PYTHON], set())] if OTHER_PYTHON in os.environ else []),
+        *([(os.environ[OTHER_PYTHON], HALVE_THEIR_WINDOW)] if OTHER_PYTHON in os.environ else []),
     ],
 )
 def test_published_configs_that_are_saved_again_are_equal(
@@ -94,4 +100,4 @@ def test_published_configs_that_are_saved_again_are_equal(
     found = dict(saved(python, configs, tmp_path))
     assert len(found) > 230
     differing = {name: differences(configs[name], found[name]) for name in found}
-    assert {name for name, each in differing.items() if each} == lose
+    assert {name for name, each in differing.items() if each} == lose | (UNKNOWN & found.keys())

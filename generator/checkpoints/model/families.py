@@ -196,6 +196,8 @@ TURN_HALVES = frozenset(
      "Klear", "grove_moe", "grovemoe", "llada2_moe", "openelm", "plamo3", "sarvam_moe", "sdar",
      "sdar_moe", "smallthinker", "step3_text", "telechat3"}
 )  # fmt: skip
+# In the indexer of these, transformers turns neighbours, whatever a key says.
+TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
 # (transformers' code of each family), and whether they take turns.
 SECTIONS_OF_CODE: Mapping[str, tuple[tuple[int, int, int], bool]] = {

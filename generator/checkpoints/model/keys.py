@@ -41,6 +41,10 @@ IN_ROPE = frozenset(
      "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "mrope_section",
      "mrope_interleaved", "max_position_embeddings"}
 )  # fmt: skip
+# Names of the share of a head that is rotated.
+SHARES = frozenset(
+    {"partial_rotary_factor", "rotary_pct", "rotary_percent", "rotary_emb_fraction", "rope_pct"}
+)
 SIZE_NAMES = frozenset(name for names in SIZES.values() for name in names) | {*HEAD_DIM}
 MOST_TRIED = 512
 # Added to settings that were read from another file: as in ``ModelConfig``.

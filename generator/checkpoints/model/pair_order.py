@@ -6,6 +6,7 @@ from math import prod
 from typing import Literal
 
 from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.family_formats import LIKE
 from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stored_rotation import OTHER_MODELS
@@ -45,10 +46,16 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
         yield "params", BESIDE, "adjacent"
     elif is_gguf and family in TURN_NEIGHBOURS_IN_GGUF:
         yield "gguf", family, "adjacent"
-    elif not is_gguf and isinstance(of_class := defaults(family).get(OF_CLASS), bool):
+    elif not is_gguf and isinstance(of_class := _of_class(family), bool):
         yield "family", family, "adjacent" if of_class else "halves"
     elif family in TURN_HALVES:
         yield "gguf" if is_gguf else "family", family, "halves"
+
+
+def _of_class(family: str) -> object:
+    """What the class of a family has by default, or that of a family that is built like it."""
+    like, _ = LIKE.get(family, (family, {}))
+    return defaults(like).get(OF_CLASS)
 
 
 def by_weights(files: Files, encodings: Sequence[Encoding[Form]]) -> Json | None:

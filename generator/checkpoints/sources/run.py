@@ -6,7 +6,6 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from generator.checkpoints import run_file
 from generator.contracts import Call, Checkpoint, Digest, Files, Run, Source
 from generator.errors import RowError
 
@@ -45,6 +44,9 @@ class RunSource(Source):
 
         errors: RowError
         """
+        # It needs pydantic, whose import takes longer than that of all sources.
+        from generator.checkpoints import run_file
+
         return run_file.read(Path(checkpoint.place), checkpoint.id)
 
 

@@ -90,9 +90,9 @@ def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, 
 
 RULE = Rule(
     key="layer-schedule",
-    levels={**dict.fromkeys(("unrotated_by_name", "unrotated_by_empty", "unrotated_by_inverse",
-                             "limited_by_name"), "note"),
-            **dict.fromkeys(("unrotated", "limited", "scaled_alone", "share_alone"), "fact")},
+    levels={**dict.fromkeys(("unrotated_by_empty", "unrotated_by_inverse"), "note"),
+            **dict.fromkeys(("unrotated", "unrotated_by_name", "limited", "limited_by_name",
+                             "scaled_alone", "share_alone"), "fact")},
     find=find,
     about=("layer_types", "sliding_window", "local_attention", "num_hidden_layers"),
 )  # fmt: skip

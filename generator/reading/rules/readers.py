@@ -60,13 +60,15 @@ def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tup
     if pairs:
         orders = {"theirs": pairs[0].pair_order, "ours": ours.pair_order}
         yield "pairs", {"readers": [one.name for one in pairs], **orders}
+    by_windows: dict[str, Json] = {}
     for one in asked:
         limiting = one.windows_that_limit, ours.windows_that_limit
         # Of equal windows, a lower limit may leave nothing to limit.
         if one.windows != ours.windows and limiting[0] != limiting[1]:
             sizes = {"theirs": limiting[0], "ours": limiting[1]}
-            about = {"readers": [one.name], "paths": [WINDOW]}
-            yield "windows", {**about, "n_layers": len(ours.windows), **sizes}
+            about = {"readers": [], "paths": [WINDOW], "n_layers": len(ours.windows), **sizes}
+            by_windows.setdefault(str(limiting[0]), about)["readers"].append(one.name)
+    yield from (("windows", values) for values in by_windows.values())
     served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
     limits = [one for one in served if one.limit != ours.limit]
     if limits and ours.limit:

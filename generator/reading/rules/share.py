@@ -8,9 +8,6 @@ from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import UNKNOWN
 from generator.encodings import Rotation
 
-SHARES = frozenset(
-    {"partial_rotary_factor", "rotary_pct", "rotary_percent", "rotary_emb_fraction", "rope_pct"}
-)
 ROUNDING = 1e-6
 
 
@@ -59,13 +56,13 @@ def _value(examined: Examined, key: str) -> float | None:
             return None
         config = found
     value = config.value(name)
-    is_share = name in SHARES and isinstance(value, float) and 0.0 < value <= 1.0
+    is_share = name in keys.SHARES and isinstance(value, float) and 0.0 < value <= 1.0
     return value if is_share else None
 
 
 RULE = Rule(
     key="share",
-    levels={"absent": "note", "uneven": "warning"},
+    levels={"absent": "fact", "uneven": "warning"},
     find=find,
     about=("partial_rotary_factor", "model_type"),
 )

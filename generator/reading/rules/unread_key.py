@@ -1,23 +1,39 @@
 """Keys of position that nothing reads, or another program alone."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.resolved import defaults, is_known, renamed
+from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_INDEXER
+from generator.checkpoints.model.resolved import GATE, defaults, is_known, renamed
+from generator.checkpoints.model.stacks import known_parts
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
 from generator.reading.taken import all_readers
 from generator.text import as_json
 
 ALIKE = 0.7  # of 1, by difflib
+OF_BASE = re.compile(r"(rope|rotary)\w*_(base|theta)$")
+OF_LENGTH = re.compile(r"positions$")
 KIND = "rope_type"
+# Settings that say what code does without them, and those that concern no position of a text: in
+# what numbers angles are computed, how many distances a table has at first, and by how many
+# offsets a former program began.
+AS_IT_IS: Mapping[str, object] = {
+    "static_position_embeddings": True, "use_pos_enc": True, "rope_full_precision": True,
+    "rope_position_scale": 1.0,
+}  # fmt: skip
+NO_MATTER = frozenset({"alibi_starting_size", "offset_alibi"})
+OF_INDEXER, OF_LATENT = "indexer_rope_interleave", "mla_use_nope"
+OF_TYPE = "position_embedding_type"
+USUAL: Mapping[str, object] = {"original_rope": True}  # Where another program reads it.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Each, with the programs that read it, or the nearest that is known; not what stands elsewhere
-    with the same value.
+    with the same value, or says what is so anyway.
     """
     files = examined.files
     every = [(path[-1], value) for path, value in keys.leaves(files.config.settings)]
@@ -33,18 +49,55 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         has_class = files.config.keys_of_file is None and is_known(family)
         if every.count((name, value)) > 1 or (has_class and name in renamed(family)):
             continue
-        if name == KIND and value == "default":
+        if (name == KIND and value == "default") or _is_idle(examined, around, name, value):
             continue  # As without it.
         if examined.is_open and has_class and keys.OF_FORMULA.search(path):
             continue  # It belongs to what is not understood.
         values = {"path": path, "value": as_json(value)}
         if elsewhere := _elsewhere(files.config, path):
-            yield "read_elsewhere", {**values, **elsewhere}
+            if USUAL.get(name) != value:
+                yield "read_elsewhere", {**values, **elsewhere}
         elif has_class and not around and _is_unrotated(examined, name):
             yield "unrotated", {**values, "family": family}
         else:
             kind, nearest = _as_unread(around, name, value, of_class if has_class else None)
             yield kind, {**values, "nearest": nearest, "has_class": has_class}
+
+
+def _is_idle(examined: Examined, around: Sequence[str], name: str, value: Any) -> bool:
+    """Whether a setting says what holds without it, or belongs to what is off or not understood."""
+    config = examined.files.config
+    forms = [one.form for one in examined.encodings if isinstance(one.form, Rotation)]
+    says = {
+        OF_LATENT: value is not bool(forms),
+        OF_INDEXER: value is (_family(config, around) in TURN_NEIGHBOURS_IN_INDEXER),
+        GATE: value is True and any(layer.width for layer in examined.layers),
+        OF_TYPE: str(value).startswith("rope") and bool(forms),
+        **dict.fromkeys(NO_MATTER, True),
+        **dict.fromkeys(
+            keys.SHARES, value == 1 and all(form.rotary_dim == form.head_dim for form in forms)
+        ),
+    }
+    if name in says:
+        return says[name]
+    is_length = OF_LENGTH.search(name) and value == config.text_model.size("n_positions")
+    is_base = OF_BASE.search(name) and value in [form.base for form in forms]
+    is_same = bool(is_length or is_base) or AS_IT_IS.get(name) == value
+    return is_same or _is_off(config, around, name) or _is_of_unknown(config, around)
+
+
+def _is_of_unknown(config: ModelConfig, around: Sequence[str]) -> bool:
+    """Whether it is in a part that is not read, of a family that is not known, which is said."""
+    return bool(around) and around[0] not in known_parts(config) and not is_known(config.family)
+
+
+def _is_off(config: ModelConfig, around: Sequence[str], name: str) -> bool:
+    """Whether a flag beside it, with which its name begins, is false."""
+    for inner in around:
+        config = config.section(inner) or ModelConfig({}, "")
+    return any(
+        name.startswith(f"{flag}_") for flag, value in config.settings.items() if value is False
+    )
 
 
 def _as_unread(
