@@ -193,9 +193,11 @@ class Peers:
         """What the settings of a model with rotations say, with the first of these."""
         outcome = next(one for one in self.atlas.outcomes if reading in one.readings)
         if reading in rotations_of(outcome)[:1]:
-            analysis = next(key for key, result in reading.results.items() if not result.reason)
+            applicable = [key for key, result in reading.results.items() if not result.reason]
+            if not applicable:  # As where a list leaves out all analyses that apply.
+                return
             finding = Finding(sentence(outcome), (), FOREMOST)
-            yield Statement(reading, analysis, finding, FOREMOST, is_standing=True)
+            yield Statement(reading, applicable[0], finding, FOREMOST, is_standing=True)
 
     def _rank_statements(self, reading: Reading) -> Iterator[Statement]:
         """Sentences on headline metrics, of what may be ranked alone. What follows from the size of
