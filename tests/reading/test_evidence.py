@@ -378,7 +378,8 @@ def test_params_of_mistral_with_images_have_no_window_of_their_own(tmp_path: Pat
     """The class of transformers has one of 4,096 by default, Mistral's code none."""
     sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
              "image_size": 32, "patch_size": 8}  # fmt: skip
-    images, sound = {"vision_encoder_args": sizes}, {"whisper_model_args": {"encoder_args": {}}}
+    images = {"vision_encoder_args": sizes}
+    sound: Settings = {"whisper_model_args": {"encoder_args": {}}}
     for more in ({"vision_encoder": sizes}, {"multimodal": images}, {"multimodal": sound}):
         files = params(tmp_path, {**META, **more})
         parts = (
