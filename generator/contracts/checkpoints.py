@@ -299,6 +299,13 @@ class Source:
         """
         return (checkpoint,)
 
+    def parts(self, checkpoint: Checkpoint, _offline: bool, /) -> Sequence[Checkpoint]:
+        """The models of a pinned checkpoint that names several; itself where it does not.
+
+        errors: RowError, NotReachedError
+        """
+        return (checkpoint,)
+
     def text(self, _checkpoint: Checkpoint, _name: str, _offline: bool, /) -> bytes | None:
         """All of a small file, None without it. errors: RowError, NotReachedError"""
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
+from generator.checkpoints.model.diffusion_transformers import OF_AXES
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
@@ -89,7 +90,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
-            changing = own.get(name, ())
+            changing = own.get(name) or _of_axes(own, name)
             named = tuple(key for key in changing if key != OF_PROGRAM)
             default_of = config.program if OF_PROGRAM in changing else of_class
             # Settings from other names may change together alone.
@@ -108,6 +109,12 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
         if changed or not found.has_refused:
             origins[GIVEN] = Origin(tuple(of_rule_alone or of_kind), None)
     return origins
+
+
+def _of_axes(own: Mapping[str, Sequence[str]], parameter: str) -> Sequence[str]:
+    """The list of the components of each axis, of which another value makes other parts."""
+    of_part = own.get("part", ())
+    return [key for key in of_part if key in OF_AXES] if parameter == "rotary_dim" else ()
 
 
 def settings_of(config: ModelConfig) -> dict[str, Any]:

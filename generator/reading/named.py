@@ -81,7 +81,7 @@ def commit_of(checkpoint: Checkpoint) -> str:
 
     errors: RefusedError when it is no repository, or the Hub does not answer
     """
-    [task] = plan.plan([checkpoint], offline=False)
+    task, *_ = plan.plan([checkpoint], offline=False)
     commit = task.checkpoint.revision or ""
     if revisions.COMMIT.fullmatch(commit):
         return commit

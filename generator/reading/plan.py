@@ -5,7 +5,7 @@ their sources answer.
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generator.checkpoints import adapters, sources
@@ -60,14 +60,13 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
         listed = threads.map(
             lambda row: _members(by_key[row.source], row, row.source in unreachable), checkpoints
         )
-        rows = [(row, problem) for members, problem in listed for row in members]
-        pinned = threads.map(
-            lambda row: by_key[row[0].source].pin(row[0], row[0].source in unreachable), rows
-        )
-        return [
-            Task(now, row.source in unreachable, problem, row.revision)
-            for now, (row, problem) in zip(pinned, rows, strict=True)
+        tasks = [
+            Task(row, row.source in unreachable, problem, row.revision)
+            for members, problem in listed
+            for row in members
         ]
+        pinned = threads.map(lambda task: _pinned(by_key[task.checkpoint.source], task), tasks)
+        return [task for of_row in pinned for task in of_row]
 
 
 def may_need_models(task: Task) -> bool:
@@ -97,6 +96,16 @@ def _members(
         return (row,), RowError(f"{row.id}: {error.strerror}; expected folders that can be read")
     except (RowError, NotReachedError) as error:
         return (row,), error
+
+
+def _pinned(source: Source, task: Task) -> Sequence[Task]:
+    """A task at a fixed revision; of a checkpoint of several models, a task for each."""
+    checkpoint = source.pin(task.checkpoint, task.offline)
+    try:
+        parts = (checkpoint,) if task.problem else source.parts(checkpoint, task.offline)
+    except (RowError, NotReachedError) as error:
+        return (replace(task, checkpoint=checkpoint, problem=error),)
+    return tuple(replace(task, checkpoint=part) for part in parts)
 
 
 def _responds(source: Source) -> bool:

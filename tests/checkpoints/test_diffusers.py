@@ -11,16 +11,21 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.numpy import save
 
 import position_atlas
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.diffusion_transformers import ROTATED, Axes
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.sources import hub
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.reading.evidence import look_closely
 from tests import inline
+from tests.hub_server import Hub, Repository, serving
+from tests.synthetic import binary, write_list
 
+COMMIT = "a" * 40
 TRANSFORMERS = "diffusers.models.transformers"
 # What a class needs that it has no default for.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
@@ -128,27 +133,48 @@ def test_blocks_of_one_stream_are_layers_too(name: str) -> None:
     assert first.origins["head_dim"].keys == ("attention_head_dim",)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]},
+        {"_class_name": "Flux2Transformer2DModel", "axes_dims_rope": [32, 32, 32, 32]},
+        {"_class_name": "BriaTransformer2DModel", "axes_dims_rope": [0, 64, 64]},
+        {"_class_name": "ZImageTransformer2DModel", "axes_dims": [32, 48, 48]},
+    ],
+)
+def test_components_of_axes_that_a_file_gives_are_no_default(settings: dict[str, Any]) -> None:
+    [key] = settings.keys() - {"_class_name"}
+    for one in look_closely(ConfigAlone(settings, "own")).measured:
+        assert (one.origins["rotary_dim"].keys, one.origins["rotary_dim"].default_of) == (
+            (key,), None,
+        )  # fmt: skip
+
+
 def test_a_base_that_a_class_does_not_read_is_none() -> None:
     """FluxTransformer2DModel has no setting for it, Flux2Transformer2DModel has."""
     assert read("FluxTransformer2DModel", {"rope_theta": 5.0})[0][16] == {1e4}
     assert read("Flux2Transformer2DModel", {"rope_theta": 5.0})[0] == {32: {5.0}}
 
 
-def pipeline(folder: Path, n_single: int) -> str:
-    """Flux in small; ``scheduler`` is no model."""
+def contents(n_single: int, *others: str) -> dict[str, bytes]:
+    """Files of Flux in small; ``scheduler`` is no model. others: what the pipeline names too"""
     clip = {"model_type": "clip_text_model", "hidden_size": 16, "num_hidden_layers": 1,
             "num_attention_heads": 2, "max_position_embeddings": 7, "vocab_size": 9}  # fmt: skip
     flux = {"_class_name": "FluxTransformer2DModel", "num_layers": 1, "num_single_layers": n_single}
-    named = {name: ["of", "any"] for name in ("scheduler", "text_encoder", "transformer")}
-    contents = {
+    named = {name: ["of", "any"] for name in ("scheduler", "text_encoder", "transformer", *others)}
+    files: dict[str, object] = {
         "model_index.json": {"_class_name": "FluxPipeline", **named},
         "scheduler/scheduler_config.json": {},
         "text_encoder/config.json": clip,
         "transformer/config.json": flux,
     }
-    for name, content in contents.items():
+    return {name: json.dumps(content).encode() for name, content in files.items()}
+
+
+def pipeline(folder: Path, n_single: int, *others: str) -> str:
+    for name, content in contents(n_single, *others).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+        (folder / name).write_bytes(content)
     return str(folder)
 
 
@@ -167,6 +193,72 @@ def test_a_pipeline_is_the_models_that_it_names(tmp_path: Path) -> None:
     assert (alone.returncode, "text_encoder: a part of" in alone.stderr) == (2, True)
     with pytest.raises(RowError, match=r"expected the folder of one part, such as .*/text_encoder"):
         position_atlas.read(one)
+
+
+def test_a_pipeline_leads_to_no_other_folder(tmp_path: Path) -> None:
+    """Nor to more models than any has."""
+    pipeline(tmp_path, 2)
+    pipeline(tmp_path / "one", 2, "../text_encoder")
+    inspected = inline.run("inspect", str(tmp_path / "one"), "--json", home=tmp_path)
+    assert len(json.loads(inspected.stdout)) == 2
+    many = [f"part_{index}" for index in range(31)]
+    for name in many:
+        (tmp_path / "one" / name).mkdir()
+        (tmp_path / "one" / name / "config.json").write_text("{}", encoding="utf-8")
+    pipeline(tmp_path / "one", 2, *many)
+    refused = inline.run("inspect", str(tmp_path / "one"), home=tmp_path)
+    assert "model_index.json names 33 models; expected at most 32" in refused.stderr
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Iterator[Hub]:
+    """A pipeline on the Hub, with weights, and files that it does not name."""
+    table = {"text_model.embeddings.position_embedding.weight": binary(7, 16)}
+    unnamed = ("config.json.bak", "vae/config.json", "flux.safetensors")
+    files = {
+        **contents(2),
+        "text_encoder/model.safetensors": save(table),
+        "transformer/diffusion_pytorch_model.safetensors": save({"proj_out.weight": binary(4, 4)}),
+        **dict.fromkeys(unnamed, b"{}"),
+    }
+    with serving({"atlas/flux": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
+        yield hub
+
+
+def test_a_pipeline_on_the_hub_is_the_models_that_it_names(published: Hub, tmp_path: Path) -> None:
+    endpoint = published.endpoint
+    inspected = inline.run("inspect", "atlas/flux", "--json", home=tmp_path, endpoint=endpoint)
+    text, images = json.loads(inspected.stdout)
+    assert (text["id"], images["id"]) == ("atlas/flux/text_encoder", "atlas/flux/transformer")
+    [row] = [each for each in text["encodings"] if each["scheme"] == "learned"]
+    assert row["tensor"] == "text_model.embeddings.position_embedding.weight"
+    assert len(images["encodings"]) == 2
+    named = {name for name in published.downloads() if "/" in name}
+    assert {name.partition("/")[0] for name in named} == {"text_encoder", "transformer"}
+    listed = [request for request in published.log if "/revision/" in request.path]
+    assert len(listed) == 1
+    linted = inline.run("lint", "atlas/flux", home=tmp_path, endpoint=endpoint)
+    assert (linted.returncode, linted.stderr) == (0, "")
+    again = inline.run("inspect", "atlas/flux/transformer@main", home=tmp_path, endpoint=endpoint)
+    assert (again.returncode, "Layers of the vision: 3" in again.stdout) == (0, True)
+
+
+def test_a_row_of_a_pipeline_on_the_hub_is_an_entry_for_each_model(
+    published: Hub, tmp_path: Path
+) -> None:
+    rows, out = write_list(tmp_path, [{"hub": "atlas/flux"}]), tmp_path / "out"
+    command = ["build", "--config", str(rows), "--output", str(out)]
+    done = inline.run(*command, home=tmp_path, endpoint=published.endpoint)
+    assert done.returncode == 0
+    found = json.loads((out / "site/data/atlas.json").read_text(encoding="utf-8"))["checkpoints"]
+    assert [(row["id"], row["revision"]) for row in found] == [
+        ("atlas/flux/text_encoder", COMMIT), ("atlas/flux/transformer", COMMIT),
+    ]  # fmt: skip
+    address = f"https://huggingface.co/atlas/flux/tree/{COMMIT}/transformer"
+    assert hub.SOURCE.address("atlas/flux/transformer", COMMIT) == address
+    published.log.clear()
+    offline = inline.run(*command, "--offline", home=tmp_path, endpoint=published.endpoint)
+    assert (offline.returncode, published.log) == (0, [])
 
 
 @pytest.mark.thorough

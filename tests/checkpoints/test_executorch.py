@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.limits import limits
 from generator.checkpoints.model.pair_order import stated_orders
 from generator.contracts import Encoding, Files
 from generator.encodings.rotations import Rotation
@@ -66,10 +67,11 @@ def test_two_lists_are_those_of_longrope(tmp_path: Path) -> None:
     lists = {"rope_scaling_short_factor": [1.0] * 48, "rope_scaling_long_factor": [2.0] * 48}
     lengths = {"original_max_position_embeddings": 4096, "max_position_embeddings": 131072}
     phi = {**HALVES, **lists, **lengths, "partial_rotary_factor": 0.75}
-    _, [encoding] = read(tmp_path, phi)
+    files, [encoding] = read(tmp_path, phi)
     assert isinstance(encoding.form, Rotation)
     assert (encoding.form.rotary_dim, encoding.form.rope_type) == (96, "longrope")
     assert encoding.form.attention_factor == pytest.approx((1 + 5 / 12) ** 0.5)
+    assert {one.key: one.length for one in limits(files, [encoding])} == lengths
 
 
 @pytest.mark.parametrize(

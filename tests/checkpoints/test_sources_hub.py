@@ -152,10 +152,10 @@ def test_failed_rows_have_a_page_and_do_not_remove_others(published: Built) -> N
 
 def test_an_invalid_id_is_not_requested(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = inline.run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/table/../more", home=tmp_path, endpoint=hub.endpoint)
     assert done.stderr.strip() == (
-        "no folder or file 'atlas/table/more', so it was looked for on the Hub:"
-        " atlas/table/more@main: not a Hub id; expected 'owner/name'"
+        "no folder or file 'atlas/table/../more', so it was looked for on the Hub:"
+        " atlas/table/../more@main: not a Hub id; expected 'owner/name'"
     )
     assert [request.method for request in hub.log] == ["HEAD"]
 

@@ -374,6 +374,36 @@ def test_params_of_mistral_have_windows_by_layer_and_yarn(tmp_path: Path) -> Non
     assert files.config.listed("layer_types").count("full_attention") == 2
 
 
+def test_params_of_mistral_with_images_have_no_window_of_their_own(tmp_path: Path) -> None:
+    """The class of transformers has one of 4,096 by default, Mistral's code none."""
+    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "image_size": 32, "patch_size": 8}  # fmt: skip
+    images = {"vision_encoder_args": sizes}
+    sound: Settings = {"whisper_model_args": {"encoder_args": {}}}
+    for more in ({"vision_encoder": sizes}, {"multimodal": images}, {"multimodal": sound}):
+        files = params(tmp_path, {**META, **more})
+        parts = (
+            {"decoder"} if sound in more.values() else {"decoder", "vision rows", "vision columns"}
+        )
+        assert found(files).keys() == parts
+        assert {layer.before for layer in layer_map(files, look_closely(files).all)} == {None}
+
+
+def test_yarn_and_the_growth_of_mistral_have_each_its_length(tmp_path: Path) -> None:
+    """Where they are the same, as in transformers, both count; otherwise that of YaRN."""
+    yarn = {"factor": 16.0, "original_max_position_embeddings": 32, "beta": 32.0, "alpha": 1.0}
+    growth = {"original_max_position_embeddings": 32, "beta": 0.1}
+    same = params(tmp_path, {**META, "yarn": yarn, "llama_4_scaling": growth})
+    assert len(found(same)) == 2
+    [rotary] = [one for one in look_closely(same).measured if one.scheme == "rotary"]
+    assert "yarn.original_max_position_embeddings" in rotary.origins["scaling"].keys
+    assert "is not read" not in asked(same)
+    growth["original_max_position_embeddings"] = 64
+    other = params(tmp_path, {**META, "yarn": yarn, "llama_4_scaling": growth})
+    [encoding] = found(other).values()
+    assert encoding.form.scaling["original_max_position_embeddings"] == 32
+
+
 def test_towers_of_open_clip_are_those_of_clip(tmp_path: Path) -> None:
     """ViT-H-14.json of open_clip in small; a tower of timm is of no known family."""
     text = {"context_length": 77, "vocab_size": 100, "width": 32, "heads": 2, "layers": 1}

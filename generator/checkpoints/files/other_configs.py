@@ -40,15 +40,16 @@ OF_MISTRAL = {
         "qk_nope_head_dim", "v_head_dim",
     )
 }  # fmt: skip
+TRAINED = "original_max_position_embeddings"
 OF_YARN = {
     "factor": "factor",
-    "original_max_position_embeddings": "original_max_position_embeddings",
+    TRAINED: TRAINED,
     "beta": "beta_fast",
     "alpha": "beta_slow",
 }
 OF_GROWTH = {
     "beta": "llama_4_scaling_beta",
-    "original_max_position_embeddings": "original_max_position_embeddings",
+    TRAINED: TRAINED,
 }
 OF_LITGPT = {
     "block_size": "max_position_embeddings",
@@ -118,7 +119,9 @@ def _meta_or_mistral(whole: Json) -> Json:
     given = _numbers(whole)
     text = {"rope_theta": given.get("rope_theta", BASE), **_renamed(given, SIZES)}
     text |= _renamed(given, OF_MISTRAL)
-    vision = whole.get("vision_encoder", whole.get("multimodal"))
+    others = whole.get("multimodal")
+    nested = others.get("vision_encoder_args") if isinstance(others, Mapping) else None
+    vision = whole.get("vision_encoder", nested)
     if "nope_layer_interval" in given or "attention_chunk_size" in given:
         text |= _of_llama_4(given)
         return _beside("llama4", text, "llama4_vision_model", _vision(whole.get("vision_args")))
@@ -127,8 +130,10 @@ def _meta_or_mistral(whole: Json) -> Json:
     text |= _scaling_of_mistral(whole, text["rope_theta"])
     if given.get("use_scaled_rope") is True:
         text["rope_scaling"] = _llama3(given)
-    of_mistral = text.get("sliding_window") or vision or "rope_parameters" in text
+    of_mistral = text.get("sliding_window") or vision or others or "rope_parameters" in text
     family = "ministral3" if "rope_parameters" in text else "mistral" if of_mistral else "llama"
+    if family == "mistral":  # The class of transformers has a window by default.
+        text.setdefault("sliding_window", None)
     return _beside("mistral3", {"model_type": family, **text}, "pixtral", vision)
 
 
@@ -180,7 +185,10 @@ def _scaling_of_mistral(whole: Json, base: float) -> Json:
     rope |= _renamed(yarn, OF_YARN)
     if yarn and yarn.get("apply_scale") is False:
         rope["attention_factor"] = 1.0
-    return {"rope_parameters": {**rope, **_renamed(growth, OF_GROWTH)}}
+    grown = _renamed(growth, OF_GROWTH)
+    if grown.get(TRAINED, rope.get(TRAINED)) != rope.get(TRAINED, grown.get(TRAINED)):
+        return {"rope_parameters": rope}  # In transformers, both have the same length.
+    return {"rope_parameters": {**rope, **grown}}
 
 
 def _vision(given: object) -> Json | None:

@@ -42,9 +42,10 @@ class Repository:
     ) -> None:
         self.place, self.commit, self.row = place, listing.commit, row
         self.names = frozenset(listing.names)
+        self.within = f"{listing.folder}/" if listing.folder else ""
         self.offline, self.deadline = offline, deadline
         self.blobs = blob_cache(place, listing.commit)
-        self.snapshot = downloaded(place, listing.commit, row)
+        self.snapshot = downloaded(place, listing.commit, row, listing.folder)
         # In place of the cache, where the disk is not writable.
         self.unsaved: dict[str, bytes] = {}
         self._matching: dict[str, list[str]] = {}  # Several formats ask for the same patterns.
@@ -109,7 +110,7 @@ class Repository:
         """The path of a copy of a file on this disk."""
         if self.snapshot.has(name):
             return self.snapshot.path(name)
-        if path := self.blobs.path(f"{name}.file"):
+        if path := self.blobs.path(f"{self.within}{name}.file"):
             return path
         self._check_online()
         try:
@@ -142,7 +143,7 @@ class Repository:
                     " which the Hub states"
                 )
 
-        return self.blobs.put_file(f"{name}.file", checked())
+        return self.blobs.put_file(f"{self.within}{name}.file", checked())
 
     def _opening(self, name: str) -> bytes:
         """The first bytes of a file; they are cached with its version, as a line of JSON."""
@@ -199,7 +200,7 @@ class Repository:
             self._check(name, response)
             return receive(response)
 
-        url = hf_hub_url(self.place, name, revision=self.commit)
+        url = hf_hub_url(self.place, f"{self.within}{name}", revision=self.commit)
         return client.read(url, f"{self.row}: {name}", self.deadline, checked, headers)
 
     def _check(self, name: str, response: "httpx2.Response") -> None:
@@ -229,12 +230,13 @@ class Repository:
                 )
 
     def _cached(self, name: str, fetch: Callable[[], bytes]) -> bytes:
-        blob = self.unsaved.get(name, self.blobs.get(name))
+        stored = f"{self.within}{name}"
+        blob = self.unsaved.get(stored, self.blobs.get(stored))
         if blob is None:
             self._check_online()
             blob = fetch()
-            if not self.blobs.put(name, blob):
-                self.unsaved[name] = blob
+            if not self.blobs.put(stored, blob):
+                self.unsaved[stored] = blob
         return blob
 
     def _check_online(self) -> None:

@@ -28,10 +28,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Listing:
-    """The commit of a revision, and the names of its files."""
+    """The commit of a revision, and the names of its files, or of those in one folder of it.
+
+    folder: which one, "" for all files
+    """
 
     commit: str
     names: Sequence[str]
+    folder: str = ""
+
+    def within(self, folder: str) -> "Listing":
+        """That of the files in a folder, by their names there."""
+        start = f"{folder}/" if folder else ""
+        names = [name.removeprefix(start) for name in self.names if name.startswith(start)]
+        return Listing(self.commit, names, folder)
 
 
 def listing(place: str, revision: str, row: str, offline: bool, deadline: float) -> Listing:
@@ -131,8 +141,11 @@ def blob_cache(place: str, revision: str) -> BlobCache:
     return BlobCache(folder / f"@{quote(revision, safe='')}")
 
 
-def downloaded(place: str, revision: str, where: str) -> Folder:
-    """The files of a revision that huggingface_hub has downloaded; possibly none."""
+def downloaded(place: str, revision: str, where: str, within: str = "") -> Folder:
+    """The files of a revision that huggingface_hub has downloaded; possibly none.
+
+    within: the folder of the repository whose files they are; "" for all
+    """
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -142,7 +155,7 @@ def downloaded(place: str, revision: str, where: str) -> Folder:
     with suppress(OSError, ValueError):
         commit = (folder / "refs" / revision).read_text(encoding="utf-8")
         revision = commit if COMMIT.fullmatch(commit) else revision
-    return Folder(folder / "snapshots" / revision, where, cache)
+    return Folder(folder / "snapshots" / revision / within, where, cache)
 
 
 def _current(

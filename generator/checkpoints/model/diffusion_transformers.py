@@ -155,6 +155,7 @@ ROTATED: Mapping[str, Axes] = MappingProxyType(
         ),
     }
 )  # fmt: skip
+OF_AXES = frozenset(axes.setting for axes in ROTATED.values())
 # A sinusoid of so many rows and columns of patches is stored, and its middle is used (SD3, arXiv
 # 2403.03206).
 CROPPED: Mapping[str, str] = MappingProxyType({"SD3Transformer2DModel": "pos_embed_max_size"})

@@ -62,8 +62,9 @@ def _of_config(files: Files) -> Iterator[Stated]:
         if of_text and path[-1] in (*SIZES["n_positions"], ORIGINAL):
             name = keys.dotted(path)
             own = (config.keys_of_file or {}).get(name, {})
+            given = (one for one, number in own.items() if number == value)
             kind = "original" if path[-1] == ORIGINAL else "stated"
-            yield kind, config.source, next(iter(own), name), value
+            yield kind, config.source, (*given, *own, name)[0], value
 
 
 def _beside(files: Files) -> Iterator[Stated]:

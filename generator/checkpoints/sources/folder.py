@@ -5,20 +5,17 @@ of training runs.
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from typing_extensions import override
 
 from generator.checkpoints import series
+from generator.checkpoints.files import pipelines
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.formats import PIPELINE
-from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.recorded_folder import RecordedFolder, current_digests, digest_of
 from generator.checkpoints.files.weights import (
-    CONFIG,
     Choice,
     Weights,
     allowed,
@@ -28,9 +25,6 @@ from generator.checkpoints.files.weights import (
 from generator.contracts import Call, Checkpoint, Digest, Files, Source
 from generator.errors import RowError
 from generator.text import slugify
-
-# Weights of the parts of a pipeline that are diffusers' own.
-OF_PARTS = tuple(f"diffusion_pytorch_model.safetensors{end}" for end in ("", ".index.json"))
 
 
 def refused_weights(checkpoint: Checkpoint) -> Weights | None:
@@ -125,14 +119,13 @@ class FolderSource(Source):
     @override
     def members(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
         """The folders that a pattern matches, or files of weights where it matches no folder, run
-        by run: a run is all that differs in the last part of the pattern with a *. The parts of a
-        pipeline of diffusers.
+        by run: a run is all that differs in the last part of the pattern with a *.
 
         errors: RowError where none matches, or their names do not give the steps
         """
         pattern = Path(checkpoint.place)
         if series.ANY not in checkpoint.id or pattern.exists():
-            return _parts(checkpoint) or (checkpoint,)
+            return (checkpoint,)
         marked = [index for index, part in enumerate(pattern.parts) if series.ANY in part]
         root, below = Path(*pattern.parts[: marked[0]]), "/".join(pattern.parts[marked[0] :])
         runs: dict[tuple[str, ...], dict[str, Path]] = {}
@@ -169,28 +162,12 @@ class FolderSource(Source):
             )
         return rows
 
-
-def _parts(checkpoint: Checkpoint) -> list[Checkpoint]:
-    """The models that a pipeline of diffusers names; none for any other folder. errors: RowError"""
-    if checkpoint.weights or checkpoint.config or not Path(checkpoint.place).is_dir():
-        return []
-    storage = _storage(checkpoint)
-    index = None if storage.has(CONFIG) else storage.read(PIPELINE)
-    parts = []
-    for name, named in (parse_config(index, checkpoint.id) if index else {}).items():
-        if isinstance(named, list) and storage.has(f"{name}/{CONFIG}"):
-            weights = (file for file in OF_PARTS if storage.has(f"{name}/{file}"))
-            parts.append(
-                replace(
-                    checkpoint,
-                    slug=f"{checkpoint.slug}--{slugify(name)}",
-                    id=f"{checkpoint.id}/{name}",
-                    place=f"{checkpoint.place}/{name}",
-                    title=f"{checkpoint.title} · {name}",
-                    weights=next(weights, ""),
-                )
-            )
-    return parts
+    @override
+    def parts(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
+        """The models that a pipeline of diffusers names; else the row itself. errors: RowError"""
+        if not Path(checkpoint.place).is_dir():
+            return (checkpoint,)
+        return pipelines.parts(checkpoint, _storage(checkpoint))
 
 
 SOURCE = FolderSource()

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from typing_extensions import override
 
 from generator.checkpoints import series
+from generator.checkpoints.files import pipelines
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import client
@@ -41,8 +42,18 @@ def _row(checkpoint: Checkpoint) -> str:
 def _repository(checkpoint: Checkpoint, offline: bool, seconds: float = ROW_SECONDS) -> Repository:
     """errors: RowError, NotReachedError"""
     row, end = _row(checkpoint), time.monotonic() + seconds
-    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, end)
-    return Repository(checkpoint.place, revision, row, offline, end)
+    place, folder = _split(checkpoint.place)
+    revision = listing(place, checkpoint.revision or "main", row, offline, end)
+    return Repository(place, revision.within(folder), row, offline, end)
+
+
+def _split(place: str) -> tuple[str, str]:
+    """The id of a repository, and the folder in it, "" for the whole."""
+    owner, slash, rest = place.partition("/")
+    name, _, folder = rest.partition("/")
+    # No folder leads out of the repository: such a place is no id, which is reported.
+    is_plain = not {"", ".", ".."} & {*folder.split("/")}
+    return (f"{owner}{slash}{name}", folder) if is_plain else (place, "")
 
 
 class HubSource(Source):
@@ -50,7 +61,9 @@ class HubSource(Source):
 
     key = "hub"
     after = "folder"
-    describes = "A repository on the Hugging Face Hub, owner/name."
+    describes = (
+        "A repository on the Hugging Face Hub, owner/name, or a folder in it, owner/name/folder."
+    )
     example = "EleutherAI/pythia-160m"
     is_path = False
 
@@ -73,7 +86,7 @@ class HubSource(Source):
         """
         commit = checkpoint.revision or ""
         return (
-            " ".join((commit, *only_cached(checkpoint.place, commit)))
+            " ".join((commit, *only_cached(_split(checkpoint.place)[0], commit)))
             if COMMIT.fullmatch(commit)
             else None
         )
@@ -88,20 +101,23 @@ class HubSource(Source):
         """
         client.check_settings()
         revision, end = checkpoint.revision or "main", time.monotonic() + BEFORE_A_RUN
+        place, _ = _split(checkpoint.place)
         try:
-            commit = listing(checkpoint.place, revision, checkpoint.place, offline, end).commit
+            commit = listing(place, revision, checkpoint.place, offline, end).commit
         except AtlasError:
             return checkpoint  # Reported when the row is opened, which requests it again.
         return replace(
             checkpoint,
             revision=commit,
-            committed=committed(checkpoint.place, commit, checkpoint.place, offline),
+            committed=committed(place, commit, checkpoint.place, offline),
         )
 
     @override
     def address(self, hub_id: str, revision: str | None) -> str:
-        """The page of a repository, at ``revision`` if there is one."""
-        return ADDRESS + quote(hub_id) + (f"/tree/{quote(revision)}" if revision else "")
+        """The page of a repository or of a folder in it, at ``revision`` if there is one."""
+        place, folder = _split(hub_id)
+        tree = f"/tree/{quote(revision or 'main')}" if revision or folder else ""
+        return ADDRESS + quote(place) + tree + (f"/{quote(folder)}" if folder else "")
 
     @override
     def members(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
@@ -111,7 +127,7 @@ class HubSource(Source):
         """
         if not checkpoint.revisions:
             return (checkpoint,)
-        commits = commits_by_name(checkpoint.place, offline)
+        commits = commits_by_name(_split(checkpoint.place)[0], offline)
         if isinstance(checkpoint.revisions, str):
             wanted = series.range_of(checkpoint.revisions)
             names = [name for name in commits if wanted is not None and wanted.holds(name)]
@@ -129,6 +145,24 @@ class HubSource(Source):
                 raise RowError(f"{checkpoint.id}: no branch or tag {missing[0]!r}{near}")
         named = {name: {"id": checkpoint.id, "revision": commits[name]} for name in names}
         return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
+
+    @override
+    def parts(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
+        """The models that a pipeline of diffusers names; else the row itself, as for one that was
+        not pinned, or that is of a training run.
+
+        errors: RowError, NotReachedError
+        """
+        commit, row = checkpoint.revision or "", _row(checkpoint)
+        if checkpoint.series or not COMMIT.fullmatch(commit):
+            return (checkpoint,)
+        place, folder = _split(checkpoint.place)
+        end = time.monotonic() + LISTING_SECONDS
+        try:  # From the cache, where pinning has left it.
+            names = listing(place, commit, row, offline=True, deadline=end).within(folder)
+        except AtlasError:
+            return (checkpoint,)  # Reported when the row is opened.
+        return pipelines.parts(checkpoint, Repository(place, names, row, offline, end))
 
     @override
     def text(self, checkpoint: Checkpoint, name: str, offline: bool) -> bytes | None:
