@@ -164,8 +164,6 @@ ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "smallthinker": _small_thinker,
         "solar_open2": _solar_open_2,
         "step3_text": _step_3,
-        # Around its text model; of its encoder of images nothing is read.
-        "step3_vl": lambda _: {},
         "zaya": _zaya,
         FIRST_ZAYA: lambda _: {},
     }
