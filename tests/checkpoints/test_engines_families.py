@@ -88,6 +88,14 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
         None,
     ),
 ]  # fmt: skip
+# Its factor is √(1 + ln(512 / 128) / ln 128), and all frequencies are halved.
+LONG = {"long_factor": [2.0] * 8, "short_factor": [2.0] * 8, "rope_type": "longrope",
+        "original_max_position_embeddings": 128}  # fmt: skip
+VOX_CPM = {
+    "residual_lm_num_layers": 8, "encoder_config": {"hidden_dim": 64, "num_layers": 2},
+    "lm_config": {**SIZES, "kv_channels": 16, "rope_scaling": LONG, "rope_theta": 1e4,
+                  "scale_depth": 1.4, "use_mup": False},
+}  # fmt: skip
 KIMI = {"head_dim": 16, "num_heads": 4, "num_kv_heads": None, "short_conv_kernel_size": 4}
 SOLAR = {**SIZES, "model_type": "solar_open2", "head_dim": 16, "linear_attn_config": KIMI}
 
@@ -150,3 +158,14 @@ def test_solar_open_2_rotates_only_where_a_setting_asks(
     forms = {type(one.form) for one in found}
     assert (Rotation in forms) == rotates
     assert forms <= {Rotation, NoEncoding}
+
+
+def test_the_language_model_of_vox_cpm_is_read_and_its_encoder_is_not() -> None:
+    files = ConfigAlone(VOX_CPM, "own")
+    found = look(files)
+    [form] = [one.form for one in found.all]
+    assert isinstance(form, Rotation)
+    turned = [*form.parameters["inverse_frequencies"]][:2]  # type: ignore[misc]
+    assert turned == pytest.approx([0.5, 0.158114], rel=1e-5)
+    assert form.attention_factor == pytest.approx(1.133893, rel=1e-6)
+    assert any("encoder_config was not understood" in one for one in unresolved(files, found))

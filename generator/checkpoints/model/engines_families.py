@@ -14,6 +14,7 @@ from generator.contracts import Json, ModelConfig
 MOST_LAYERS = 2_048
 FULL, WINDOWED, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 FIRST_ZAYA = "zaya1"
+OF_VOX_CPM, BESIDE_IT = "use_mup", "scale_depth"
 # Families whose layers are built like those of another, and what else their code does.
 LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
     {
@@ -152,6 +153,15 @@ def _zaya(config: ModelConfig) -> Json:
     }
 
 
+def vox_cpm(config: ModelConfig) -> Json:
+    """The language model that reads the text in VoxCPM and VoxCPM 2, whose configs name no model
+    type (src/voxcpm/modules/minicpm4/model.py of github.com/OpenBMB/VoxCPM): layers of Llama.
+    """
+    if BESIDE_IT not in config:
+        return {}
+    return {"model_type": "llama", **({"use_rope": False} if config.flag("no_rope") else {})}
+
+
 ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),
@@ -164,8 +174,6 @@ ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "smallthinker": _small_thinker,
         "solar_open2": _solar_open_2,
         "step3_text": _step_3,
-        # Around its text model; of its encoder of images nothing is read.
-        "step3_vl": lambda _: {},
         "zaya": _zaya,
         FIRST_ZAYA: lambda _: {},
     }

@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
-from generator.checkpoints.model.engines_families import ENGINES
+from generator.checkpoints.model.engines_families import ENGINES, OF_VOX_CPM, vox_cpm
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
@@ -508,6 +508,7 @@ def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
 UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         "ssm_cfg": _state_spaces,
+        OF_VOX_CPM: vox_cpm,
         "initial_context_length": _gpt_oss,
         "architecture": _tensorrt_llm,
         **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
