@@ -67,7 +67,11 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 def _is_idle(examined: Examined, around: Sequence[str], name: str, value: Any) -> bool:
     """Whether a setting says what holds without it, or belongs to what is off or not understood."""
     config = examined.files.config
-    forms = [one.form for one in examined.encodings if isinstance(one.form, Rotation)]
+    forms = [
+        one.form
+        for one in examined.encodings
+        if isinstance(one.form, Rotation) and one.modality != "image"
+    ]
     says = {
         OF_LATENT: value is not bool(forms),
         OF_INDEXER: value is (_family(config, around) in TURN_NEIGHBOURS_IN_INDEXER),
