@@ -11,6 +11,7 @@ from benchmarks.made import write_rows
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import NoOutlineError, code_files
+from generator.contracts import Oracle
 from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.libraries import config_classes
@@ -34,6 +35,12 @@ def write(folder: Path, artifacts: Mapping[str, bytes]) -> None:
     versions = json.dumps(made_with, indent=1, sort_keys=True).encode() + b"\n"
     for name, data in {**artifacts, precomputed.VERSIONS: versions}.items():
         (folder / f"{name}.json").write_bytes(data)
+
+
+def values_of(cases: Mapping[str, Oracle]) -> bytes:
+    """What the page *Validation* computes, by the names of the cases, as JSON."""
+    values = json.loads(checked.values([*cases.values()]))
+    return json.dumps(dict(zip(cases, values, strict=True)), indent=1).encode() + b"\n"
 
 
 def untrained() -> bytes:
@@ -63,7 +70,7 @@ def main() -> int:
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     of_list = {
         precomputed.UNTRAINED: untrained(),
-        precomputed.PUBLISHED: checked.values(given),
+        precomputed.PUBLISHED: values_of(given),
     }
     write(precomputed.FOLDER, of_list)
     return 0

@@ -351,7 +351,10 @@ def _pages(atlas: Atlas, artifacts: Artifacts) -> tuple[list[Page], list[str]]:
         artifacts.start(figure for page in of_kind for figure in page.figures)
         every_page += of_kind
         absent += [] if of_kind else kind.places
-    return every_page, absent
+    left_out = {one.key for one in evaluate.all_analyses()}.difference(
+        one.key for one in atlas.analyses
+    )
+    return every_page, [*absent, *(f"analyses/{key}.md" for key in sorted(left_out))]
 
 
 def _atlas(

@@ -21,10 +21,12 @@ from generator.reading.plan import Task
 from generator.site import pages, render
 from generator.site.html.absent import without_links
 from generator.site.pages import front
+from tests import inline
 from tests.encyclopedia.guests import guests
+from tests.links import broken
 from tests.small_site import evaluated, every_page, small_atlas
 from tests.support import checkpoint, flowing
-from tests.synthetic import BUCKETS, write_folder
+from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
 
@@ -235,3 +237,19 @@ def test_unknown_keys_are_refused_with_those_that_there_are() -> None:
         for one in told
     )
     assert len(told) == 3
+
+
+@pytest.mark.parametrize("only", ["rank", "heads"])
+def test_a_list_may_leave_out_all_that_applies_to_a_row(only: str, tmp_path: Path) -> None:
+    """A rotation is left without any section, and the page of values in print with other cases than
+    those that are shipped.
+    """
+    for name, files in {"one": TABLE, "other": ROTATION}.items():
+        write_folder(tmp_path / name, files)
+    rows = [{"folder": "one"}, {"folder": "other"}]
+    chosen = {"models": "none", "analyses": {"include": [only]}, "checkpoints": rows}
+    (tmp_path / "checkpoints.yml").write_text(json.dumps(chosen), encoding="utf-8")
+    with inline.blank_figures():
+        done = inline.build(tmp_path, rendered=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert broken(tmp_path / "out/site") == []

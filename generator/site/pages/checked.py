@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
+from generator.cache import precomputed
 from generator.contracts import (
     Analysis,
     Atlas,
@@ -23,7 +24,7 @@ from generator.contracts.oracles import Check, check
 from generator.encodings import Form, PositionTable
 
 # names of artifacts, by the origin of a case's form
-STORED, GIVEN = "published-of-stored", "published"
+STORED, GIVEN = "published-of-stored", "published-of-rules"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,6 @@ def pages(atlas: Atlas) -> list[Page]:
         )
 
     stored = [case for *_, case in _cases(atlas.analyses, atlas.schemes) if case.given is None]
-    given = given_cases(atlas.analyses, atlas.schemes)
     tables = {
         sha256: form
         for sha256 in sorted({case.sha256 or "" for case in stored})
@@ -66,7 +66,7 @@ def pages(atlas: Atlas) -> list[Page]:
     compute = partial(values, stored, tables)
     makers = (
         (stored, atlas.submit(f"{STORED} {[*tables]}", compute) if tables else compute),
-        (given, atlas.submit(GIVEN, partial(values, given))),
+        _of_rules(atlas),
     )
     context = CheckedContext(partial(_results, atlas, makers))
     return [Page("learn/checked-against.md", context)]
@@ -95,6 +95,18 @@ def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Oracle], Maker]]) -> 
     ]
 
 
+def _of_rules(atlas: Atlas) -> tuple[Sequence[Oracle], Maker]:
+    """The cases whose form is given by a rule, with what returns their values: the shipped ones, if
+    those of all extensions of this atlas are shipped.
+    """
+    given = given_cases(atlas.analyses, atlas.schemes)
+    shipped = json.loads(precomputed.shipped(precomputed.PUBLISHED) or "{}")
+    cases = [*given.values()]
+    if given.keys() <= shipped.keys():
+        return cases, lambda: json.dumps([shipped[name] for name in given]).encode()
+    return cases, atlas.submit(f"{GIVEN} {[*given]}", partial(values, cases))
+
+
 def values(cases: Sequence[Oracle], tables: Mapping[str, Form] = MappingProxyType({})) -> bytes:
     """Computed values of each case, as JSON. tables: stored tables by digest"""
     # As in the evaluation of checkpoints: more threads would change the last digits.
@@ -102,9 +114,17 @@ def values(cases: Sequence[Oracle], tables: Mapping[str, Form] = MappingProxyTyp
         return json.dumps([check(case, tables.get).computed for case in cases]).encode()
 
 
-def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Oracle]:
-    """The cases whose form is given by a rule, so that no table is needed."""
-    return [case for *_, case in _cases(analyses, schemes) if case.given is not None]
+def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Oracle]:
+    """The cases whose form is given by a rule, so that no table is needed, by the page of their
+    extension and their number among its cases.
+    """
+    pages = dict[str, int]()
+    found = {}
+    for _, page, case in _cases(analyses, schemes):
+        pages[page] = pages.get(page, 0) + 1
+        if case.given is not None:
+            found[f"{page} {pages[page]}"] = case
+    return found
 
 
 def _is_whole(reading: Reading) -> bool:
