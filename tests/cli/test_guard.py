@@ -262,7 +262,7 @@ def closed() -> Any:
 def test_a_command_whose_output_is_lost_ends_with_2_and_says_why_unless_its_reader_left(
     opened: Callable[[], Any], reason: str, world: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(published, "_read", lambda _: ())
+    monkeypatch.setattr(published, "_read", lambda *_, **__: ())
     monkeypatch.setattr(local_pool, "processes", inline.processes)
     wrong = []
     with hub_server.client_of(here / "home"), inline.unrendered_pages():

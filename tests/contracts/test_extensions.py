@@ -62,7 +62,7 @@ ORDINARY = {
 }
 
 # Words that are spelt like a model family and do not mean it.
-OF_FAMILIES = ("architectures", "families", "family_formats")
+OF_FAMILIES = ("architectures", "engines_families", "families", "family_formats")
 PROGRAMS = ROOT / "reading/programs"  # What others do depends on the family.
 NO_FAMILIES = {
     ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's files are of",
