@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from generator.contracts import Json, ModelConfig
 
-MOST_LAYERS = 2_048
+MOST_LAYERS = 2_048  # twice those of DeepNet (arXiv 2203.00555); more would take minutes
 FULL, WINDOWED, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 FIRST_ZAYA = "zaya1"
 OF_VOX_CPM, BESIDE_IT = "use_mup", "scale_depth"

@@ -11,13 +11,12 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
-from generator.checkpoints.model.engines_families import ENGINES, OF_VOX_CPM, vox_cpm
+from generator.checkpoints.model.engines_families import ENGINES, MOST_LAYERS, OF_VOX_CPM, vox_cpm
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes, light_transformers
 
-MOST_LAYERS = 2_048  # twice those of DeepNet (arXiv 2203.00555); more would take minutes
 KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
 KINDS_OF_ZAMBA = {"m": "linear_attention", "g": "hybrid"}
 KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
+from generator.checkpoints.model.engines_families import MOST_LAYERS
 from generator.checkpoints.model.families import (
     BESIDE,
     CHUNKED,
@@ -20,7 +21,6 @@ from generator.checkpoints.model.families import (
     RECURRENT,
     WITHOUT_WINDOW,
 )
-from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.resolved import defaults, is_known
 from generator.contracts import Layer, Mixer, ModelConfig, Stack, StackKind
 from generator.contracts.model_config import SIZES

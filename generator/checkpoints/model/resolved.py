@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.family_formats import MOST_LAYERS
+from generator.checkpoints.model.engines_families import MOST_LAYERS
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes, refusal
