@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.model.engines_families import ENGINES
 from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.pair_order import pair_order, stated_orders
 from generator.contracts import Files, LintFinding, ModelConfig
@@ -516,7 +517,7 @@ def test_the_format_tells_which_components_its_program_turns_together(
     assert list(stated_orders(ModelConfig({"model_type": model_type}, "own", source))) == orders
 
 
-@pytest.mark.parametrize("family", sorted(TURN_HALVES))
+@pytest.mark.parametrize("family", sorted(TURN_HALVES.difference(ENGINES)))
 def test_transformers_turns_halves_of_these_families(family: str) -> None:
     from transformers.models.auto.configuration_auto import model_type_to_module_name
 
