@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from generator.checkpoints.model.engines_families import ENGINES
 from generator.checkpoints.model.families import MIXED, RECURRENT, UNLESS
 from generator.contracts import Scheme, discovery
 from generator.encodings import NoEncoding
@@ -11,6 +12,7 @@ from generator.schemes.none import find
 from tests.support import DictFiles, form_of
 
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
+IN_TRANSFORMERS = [family for family in FAMILIES if family not in ENGINES]
 
 
 def test_a_family_without_encoding_has_an_empty_one_and_nothing_with_weights() -> None:
@@ -22,7 +24,7 @@ def test_a_family_without_encoding_has_an_empty_one_and_nothing_with_weights() -
         assert find(DictFiles(config, {"layers.0.A_log": np.zeros(2)})) == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", IN_TRANSFORMERS)
 def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> None:
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -74,7 +76,7 @@ def test_a_hybrid_with_recurrent_layers_has_more_than_a_mask(layer_types: list[s
     assert "between attention layers, recurrent ones" in form_of(encoding, NoEncoding).why
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", IN_TRANSFORMERS)
 def test_no_other_scheme_recognises_a_family_without_encoding(family: str) -> None:
     from transformers import CONFIG_MAPPING
 
