@@ -165,9 +165,12 @@ class FolderSource(Source):
     @override
     def parts(self, checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
         """The models that a pipeline of diffusers names; else the row itself. errors: RowError"""
-        if not Path(checkpoint.place).is_dir():
-            return (checkpoint,)
-        return pipelines.parts(checkpoint, _storage(checkpoint))
+        try:
+            if Path(checkpoint.place).is_dir():
+                return pipelines.parts(checkpoint, _storage(checkpoint))
+        except OSError:
+            pass  # Reported when the row is opened.
+        return (checkpoint,)
 
 
 SOURCE = FolderSource()
