@@ -64,7 +64,7 @@ def _is_shown(atlas: Path, soup: BeautifulSoup, name: str, value: str) -> bool:
     if soup.find("input", attrs={"name": name}) is not None:
         return True
     if (choice := soup.select_one(f'select[name="{name}"]')) is not None:
-        return any(choice.find("option", **{by: value}) for by in ("value", "string"))
+        return value in {one.get("value", one.text) for one in choice.find_all("option")}
     if name == "sort":
         names = " ".join(str(head["data-pa-column"]) for head in soup.select("[data-pa-column]"))
         return value.removesuffix("-") in names.split()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.family_formats import MOST_LAYERS
+from generator.checkpoints.model.engines_families import MOST_LAYERS
 from generator.contracts import Json
 
 PROGRAM = "ExecuTorch"

@@ -15,7 +15,7 @@ from typing import Any
 from generator.checkpoints.files import executorch
 from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.model import keys
-from generator.checkpoints.model.family_formats import MOST_LAYERS
+from generator.checkpoints.model.engines_families import MOST_LAYERS
 from generator.contracts import Json, Storage
 from generator.contracts.file_formats import file_label
 
