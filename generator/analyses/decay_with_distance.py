@@ -418,10 +418,15 @@ def _findings(
 
 
 def _quantity(form: Shaped, unit: str) -> str:
-    """What falls; of an image, a rotation turns some of the pairs by each axis."""
+    """What falls; of an image, a rotation turns some of the pairs by each axis. One with other
+    frequencies in longer texts has that of short ones.
+    """
     quantity = form.quantity.partition(",")[0]
-    is_of_axis = isinstance(form, Rotation) and unit != "positions"
-    return WORDING("of_one_axis", quantity=quantity) if is_of_axis else quantity
+    if isinstance(form, Rotation) and unit != "positions":
+        return WORDING("of_one_axis", quantity=quantity)
+    if isinstance(form, Rotation) and form.short is not None:
+        return WORDING("of_short_texts", quantity=quantity, length=form.short)
+    return quantity
 
 
 def _of_fall(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import count
-from math import hypot, isfinite, sqrt
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.cache.lazy import Lazy, LazyMapping
@@ -294,16 +294,13 @@ class Chance:
         if self.shuffles is None:
             least = LEAST * abs(chance)
         error = known[0][0] / sqrt(known[0][1]) if self.samples else None
-        of_chance = known[-1][0] / sqrt(known[-1][1]) if self.shuffles else 0.0
-        away, whole = value - chance, abs(self.best - chance)
-        share = value / chance if self.best == 0.0 else away / whole
-        weight = share if self.best == 0.0 else 1.0 - share  # of an error of the chance level
-        share_error = hypot(error or 0.0, weight * of_chance) / whole
+        away = value - chance
+        share = value / chance if self.best == 0.0 else away / abs(self.best - chance)
         is_apart = abs(away) > least
         if self.total:
             total = int(result.value(self.total) or 0)
             is_apart = is_beyond_chance(round(value / 100.0 * total), total, chance / 100.0)
-        return Placed(value, share, is_apart, chance, error, share_error)
+        return Placed(value, share, is_apart, chance, error)
 
 
 @dataclass(frozen=True)
@@ -313,7 +310,6 @@ class Placed:
     share: by which it is ranked: of its chance level where 0 is best, of the way from there to the
         best value otherwise, the value itself where the metric has no chance level
     is_apart: whether it is told apart from chance; error: standard error of ``value``
-    share_error: standard error of ``share``, with that of the chance level; 0 where none is known
     """
 
     value: float
@@ -321,7 +317,6 @@ class Placed:
     is_apart: bool = True
     chance: float | None = None
     error: float | None = None
-    share_error: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -81,3 +81,14 @@ def test_a_file_of_another_kind_states_none(tmp_path: Path, text: str) -> None:
     save_folder(tmp_path, LLAMA, {"other": np.zeros(1)}, {"tokenizer_config.json": text})
     files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
     assert [one.length for one in limits(files, find(files))] == [64]
+
+
+def test_no_tensor_of_an_axial_table_has_a_row_for_each_position(tmp_path: Path) -> None:
+    sizes = {"axial_pos_shape": [4, 16], "axial_pos_embds_dim": [16, 48]}
+    values = np.random.default_rng(0)
+    tables = {
+        f"embeddings.position_embeddings.weights.{index}": values.normal(size=shape)
+        for index, shape in enumerate([(4, 1, 16), (1, 16, 48)])
+    }
+    found = of(tmp_path, {**LLAMA, "model_type": "reformer", **sizes}, tables)
+    assert [one.key for one in found] == ["max_position_embeddings"]

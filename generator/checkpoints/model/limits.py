@@ -106,7 +106,9 @@ def _of_tables(encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
     for one in encodings:
         form, tensor = one.form, one.provenance.tensor
         if one.is_of_words and tensor and isinstance(form, PositionTable):
-            n_rows = form.shape[0] if form.acts_in == "input" else None
+            # Of an axial table, no tensor has a row for each position.
+            is_whole = form.shape[0] <= max(one.provenance.shape, default=0)
+            n_rows = form.shape[0] if is_whole and form.acts_in == "input" else None
             yield from _limit("rows", one.provenance.file, tensor, n_rows)
 
 

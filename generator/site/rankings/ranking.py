@@ -5,7 +5,6 @@ question of an analysis.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
 
 from generator.contracts import (
     Analysis,
@@ -23,7 +22,6 @@ from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of,
 from generator.text import significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
-ERRORS = 2.0  # standard errors of a difference within which two places are not told apart
 CLOSE = 0.05  # of a place beside chance: less may come from the random orders that give the chance
 
 
@@ -128,25 +126,6 @@ class Ranking:
         return tuple(compared[place] for place in sorted(places))
 
     @property
-    def is_shared(self) -> tuple[bool, bool]:
-        """Whether others have the same place as the lowest of ``chosen``, or as the highest, as it
-        is shown or within two standard errors.
-        """
-        low, high = self.compared[0], self.compared[_highest(self.compared)]
-        n_low, n_high = (self._n_at(end, self.compared) for end in (low, high))
-        return n_low > 1, n_high > 1
-
-    def _n_at(self, end: Ranked, compared: Sequence[Ranked]) -> int:
-        """How many are where ``end`` is, itself among them, as shown or within two errors."""
-        is_range = self.headline.chance is None
-        return sum(
-            (one.shown == end.shown if is_range else one.percent == end.percent)
-            or abs(one.placed.share - end.placed.share)
-            <= ERRORS * hypot(one.placed.share_error, end.placed.share_error)
-            for one in compared
-        )
-
-    @property
     def sentence(self) -> str:
         """What the lowest value is and what the highest, and who has them; "" where nothing can be
         compared. Beside chance, what a formula makes true is left out.
@@ -177,20 +156,17 @@ class Ranking:
             one = {"name": name, "chance": first.chance, "is_alone": is_alone}
             return WORDING("single", says=says(high), **one, n_by_chance=n_by_chance)
         if len({entry.shown for entry in compared}) == 1:
-            return WORDING("equal", says=says(high), **of)
+            return WORDING("equal", says=says(high), **of, is_range=is_range)
         if alike(values := [entry.value for entry in compared]):
             least, most = (significant(end, DIGITS) for end in (min(values), max(values)))
             low, high = in_unit(least, unit if unit == "%" else ""), in_unit(most, unit)
-            return WORDING("equal", says=says(f"{low} to {high}"), **of)
+            return WORDING("equal", says=says(f"{low} to {high}"), **of, is_range=is_range)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}
         ends = WORDING("range", low=low, high=high, **names, is_range=is_range)
         low_place, high_place = first.placed.share, last.placed.share
         are_close = high_place - low_place <= CLOSE * max(abs(low_place), abs(high_place))
-        is_shared = [
-            self._n_at(end, compared) > _extreme(end, compared).more + 1 for end in (first, last)
-        ]
         text = {"says": says(ends), "n_by_chance": n_by_chance, "are_close": are_close}
-        return WORDING("ends", **text, **of, is_range=is_range, is_shared=is_shared)
+        return WORDING("ends", **text, **of, is_range=is_range)
 
     @property
     def modality(self) -> str:
