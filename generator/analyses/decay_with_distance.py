@@ -422,11 +422,9 @@ def _quantity(form: Shaped, unit: str) -> str:
     frequencies in longer texts has that of short ones.
     """
     quantity = form.quantity.partition(",")[0]
-    if isinstance(form, Rotation) and unit != "positions":
-        return WORDING("of_one_axis", quantity=quantity)
-    if isinstance(form, Rotation) and form.short is not None:
-        return WORDING("of_short_texts", quantity=quantity, length=form.short)
-    return quantity
+    if not isinstance(form, Rotation):
+        return quantity
+    return WORDING("turning", quantity=quantity, unit=unit, length=form.short)
 
 
 def _of_fall(
