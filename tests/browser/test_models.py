@@ -115,7 +115,9 @@ def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
 def test_a_filter_that_leaves_nothing_says_what_to_do(page: Page, address: str) -> None:
     page.goto(f"{address}/{KIND}#words=no+such+model")
     line = page.locator("[data-pa-none]")
-    expect(line.get_by_role("link")).to_have_attribute("href", "guide/quick-start.html")
+    expect(line.get_by_role("link")).to_have_attribute(
+        "href", "guide/quick-start.html#add-your-own-row"
+    )
     expect(page.locator(".pa-models thead")).to_be_hidden()
     line.get_by_role("button").click()
     expect(line).to_be_hidden()
