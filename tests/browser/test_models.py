@@ -93,7 +93,7 @@ def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
 ) -> None:
     page.goto(f"{address}/{KIND}#sort=cache-")
     caption, asks = page.locator(".pa-models caption"), page.locator("[data-pa-ask]")
-    expect(caption).to_have_text("Published configs, by KV bytes per token, descending")
+    expect(caption).to_have_text("Published configs, by KV bytes per token, bf16, descending")
     expect(asks).to_be_visible()
     page.locator("[name=context]").select_option("8192")
     expect(caption).to_have_text("Published configs, by KV cache of 8,192 tokens, descending")
