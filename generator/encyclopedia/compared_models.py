@@ -26,13 +26,22 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
         sizes = [cache_at(model, length) for length in LENGTHS]
         cells = [row.cells[number] for number in kept]
         texts = ["; ".join(text for text in (one.text, one.hint) if text) for one in cells]
-        found[row.id] = [f"{stated['length']:,}" if stated else UNKNOWN, *sizes, *texts]
+        behind = _titles().index(COLUMNS["cache"]) + 1
+        texts[behind:behind] = sizes
+        found[row.id] = [f"{stated['length']:,}" if stated else UNKNOWN, *texts]
     return found
 
 
 def titles() -> list[str]:
     """What is compared, in the order of the page."""
-    return [NATIVE, *_caches(), *(title for title in COLUMNS.values() if title not in LEFT_OUT)]
+    found = _titles()
+    behind = found.index(COLUMNS["cache"]) + 1
+    return [NATIVE, *found[:behind], *_caches(), *found[behind:]]
+
+
+def _titles() -> list[str]:
+    """Of the columns that are compared."""
+    return [title for title in COLUMNS.values() if title not in LEFT_OUT]
 
 
 def _caches() -> list[str]:
