@@ -109,7 +109,8 @@ def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
     by_hand = 21 * 2 * 8 * 256 * 2 * (8192 + 4096)
     cell = page.locator(".pa-models tbody tr:visible td:nth-child(4)")
     assert float(cell.first.get_attribute("data-value") or 0) == by_hand
-    expect(cell.first).to_have_text("2.114 GB")
+    expect(cell.first).to_have_text("2.114 GB", use_inner_text=True)
+    expect(cell.locator("small").first).to_be_hidden()
 
 
 def test_a_filter_that_leaves_nothing_says_what_to_do(page: Page, address: str) -> None:
