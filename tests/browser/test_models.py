@@ -176,6 +176,7 @@ def test_three_versions_of_mistral_stand_side_by_side_in_two_clicks(
     page.locator(f"a[href$='{KIND}']:visible").first.click()
     page.get_by_role("link", name="Side by side").click()
     heads = page.locator(".pa-compared thead th")
+    expect(heads).to_have_count(4)  # The page is there.
     assert [name.split("-")[-1] for name in heads.all_inner_texts()[1:]] == ["v0.1", "v0.2", "v0.3"]
 
 
