@@ -6,30 +6,46 @@ from itertools import combinations
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, records, rows
+from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, WORDING, cache_at, records, rows
 
 MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
 NATIVE = "Length its maker states"
 LEFT_OUT = ("Model", "Config")  # titles of COLUMNS
+LENGTHS = (4096, 131072)  # tokens of the caches that are compared
 OF_ELSE = ("Published", "Developer", "Parameters")  # than position
 
 
 def compared(atlas: Atlas) -> dict[str, list[str]]:
     """What the table says of each model, by its id in order: one text for each of ``titles``."""
-    native = {model["id"]: model["native"] for model in records(atlas)}
+    models = {model["id"]: model for model in records(atlas)}
     kept = [number for number, title in enumerate(COLUMNS.values()) if title not in LEFT_OUT]
     found = {}
     for row in sorted(rows(atlas), key=lambda row: row.id.lower()):
-        stated = native[row.id]
+        model = models[row.id]
+        stated = model["native"]
+        sizes = [cache_at(model, length) for length in LENGTHS]
         cells = [row.cells[number] for number in kept]
         texts = ["; ".join(text for text in (one.text, one.hint) if text) for one in cells]
+        behind = _titles().index(COLUMNS["cache"]) + 1
+        texts[behind:behind] = sizes
         found[row.id] = [f"{stated['length']:,}" if stated else UNKNOWN, *texts]
     return found
 
 
 def titles() -> list[str]:
     """What is compared, in the order of the page."""
-    return [NATIVE, *(title for title in COLUMNS.values() if title not in LEFT_OUT)]
+    found = _titles()
+    behind = found.index(COLUMNS["cache"]) + 1
+    return [NATIVE, *found[:behind], *_caches(), *found[behind:]]
+
+
+def _titles() -> list[str]:
+    """Of the columns that are compared."""
+    return [title for title in COLUMNS.values() if title not in LEFT_OUT]
+
+
+def _caches() -> list[str]:
+    return [WORDING("cache_of", length=length) for length in LENGTHS]
 
 
 def relatives(atlas: Atlas) -> dict[str, list[str]]:
@@ -83,7 +99,8 @@ def suggested(atlas: Atlas) -> list[list[str]]:
 
 def _differences(ids: Sequence[str], values: Mapping[str, Sequence[str]]) -> float:
     """In how many settings of position two of these models differ, on average."""
-    settings = [at for at, title in enumerate(titles()) if title not in OF_ELSE]
+    others = (*OF_ELSE, *_caches())  # Caches of a length follow from other rows.
+    settings = [at for at, title in enumerate(titles()) if title not in others]
     counts = [
         sum(values[one][at] != values[other][at] for at in settings)
         for one, other in combinations(ids, 2)

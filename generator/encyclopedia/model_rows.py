@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, str] = {  # Their titles, by the names that addresses have
     "model": "Model",
     "published": "Published",
     "context": "Configured context",
-    "cache": "KV bytes per token",
+    "cache": "KV bytes per token, bf16",
     "position": "Position encoding",
     "layers": "Layers",
     "base": "Rotary base",
@@ -306,13 +306,26 @@ def growing(model: Json) -> int:
     return sum(2 * int(one["layers"]) * int(one["values"]) for one in growing)
 
 
+def cache_at(model: Json, length: int) -> str:
+    """Size of the whole cache of a sequence of ``length`` tokens, in bf16, in words."""
+    if model["cache"] is None:
+        return UNKNOWN
+    sizes = (
+        2 * one["layers"] * one["values"] * min(length, one["positions"] or length)
+        for one in model["cache"]
+    )
+    context = model["context"] or model["default_context"]
+    return WORDING("cache_takes", size=sum(sizes), beyond=bool(context) and context < length)
+
+
 def _cache_bytes(model: Json) -> ModelCell:
     """What each further token takes, in bf16, in layers that keep all positions."""
     if model["cache"] is None:
         return ModelCell(UNKNOWN)
     size = growing(model)
     before = sum(2 * one["layers"] * one["values"] for one in model["cache"])
-    hint = "" if size else WORDING("until_full", size=before) if before else ""
+    chunks = any(one["kind"] == "chunked" for one in model["limits"])
+    hint = WORDING("until_full", size=before, chunks=chunks) if before > size else ""
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     limited = [one for one in model["cache"] if one["positions"] is not None]
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)

@@ -77,11 +77,14 @@
     const list = form.querySelector("[role=listbox]");
     let chosen = -1;
     const linkTo = (path, text) => made("a", { href: base + path }, text);
+    const pages = made("a", {}, "Search all pages for these words.");
     const none = made(
       "p",
       { className: "pa-hint", hidden: true },
-      "No such model here. This is how you get its page: name it in ",
-      linkTo("guide/quick-start.html", "a list of your own"),
+      "No such model here. ",
+      pages,
+      " This is how you get its page: name it in ",
+      linkTo("guide/quick-start.html#add-your-own-row", "a list of your own"),
       ", or print the same of its files with ",
       made("code", {}, "position-atlas inspect"),
       "; ",
@@ -103,6 +106,7 @@
       );
       list.hidden = !list.children.length;
       none.hidden = !models || !list.hidden || !plain(field.value);
+      pages.href = `?q=${encodeURIComponent(field.value.trim())}`;
       field.setAttribute("aria-expanded", !list.hidden);
       choose(0);
     };

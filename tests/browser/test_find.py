@@ -126,7 +126,15 @@ def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
         own_page.locator(FIELD).fill(typed)
         expect(own_page.locator(".pa-find ul"), typed).to_be_hidden()
         expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
-        assert own_page.locator(".pa-find [role=status] a").get_attribute("href") is not None
+        link = own_page.locator(".pa-find [role=status] a").last
+        expect(link).to_have_attribute("href", re.compile(r"quick-start\.html#add-your-own-row$"))
+
+
+def test_other_words_lead_to_the_search_of_all_pages(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    own_page.locator(FIELD).fill("attention & bias")
+    own_page.get_by_role("link", name="Search all pages for these words").click()
+    expect(own_page.locator(".md-search__input")).to_have_value("attention & bias")
 
 
 def test_enter_keeps_words_that_find_nothing(start: str, own_page: Page) -> None:

@@ -50,6 +50,26 @@ def test_the_page_begins_with_three_versions_of_mistral(atlas: Atlas) -> None:
     assert "mistralai%2FMistral-7B-v0.3" in soup.select("li a")[0]["href"]
 
 
+def test_caches_of_two_lengths_stand_beside_what_a_token_takes() -> None:
+    """Gemma 3 27B: 52 of 62 layers have windows of 1,024; 16 heads of 128 for keys and values."""
+    names = ("google/gemma-3-27b-it", "meta-llama/Llama-3.1-8B-Instruct", "openai-community/gpt2")
+    found = compared_models.compared(atlas_of(*names))
+    gemma, llama, gpt2 = (
+        dict(zip(compared_models.titles(), found[name], strict=True)) for name in names
+    )
+    layer = 2 * 2 * 16 * 128  # bytes
+    assert (
+        gemma["KV bytes per token, bf16"]
+        == f"{10 * layer:,}; {62 * layer:,} until windows are full"
+    )
+    assert llama["KV bytes per token, bf16"] == f"{32 * 2 * 2 * 8 * 128:,}"
+    whole = layer * (10 * 131_072 + 52 * 1024) / 1e9
+    assert gemma["KV cache of 131,072 tokens, bf16"] == f"{whole:.2f} GB"
+    assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB"
+    assert llama["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
+    assert gpt2["KV cache of 4,096 tokens, bf16"] == "151 MB; beyond its context"
+
+
 def test_the_browser_has_the_same_texts(atlas: Atlas) -> None:
     made = GUEST.files(atlas)["data/beside.js"]().decode()
     found = json.loads(made.removeprefix("window.atlasBeside = ").removesuffix(";\n"))

@@ -51,13 +51,56 @@ def test_the_permutation_and_the_lines_of_python_reorder_rows_alike() -> None:
     names: dict[str, Any] = {}
     [program] = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
     exec(program, names)  # noqa: S102 (our own page)
-    assert_array_equal(names["to_halves"](weight, 2, 8), theirs)
+    assert_array_equal(names["to_halves"](weight, 2, 8, 8), theirs)
     ours = np.empty_like(weight[:8])
     ours[pairs.to_halves(8)] = weight[:8]
     assert_array_equal(ours, theirs[:8])
     assert_array_equal(
         pairs.pair_of("halves", 8)[pairs.to_halves(8)], pairs.pair_of("neighbours", 8)
     )
+
+
+def test_the_lines_of_python_leave_rows_that_do_not_turn_in_place() -> None:
+    """As of GPT-J, 64 of whose 256 components turn, in both orders by transformers' functions."""
+    names: dict[str, Any] = {}
+    [program] = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+    exec(program, names)  # noqa: S102 (our own page)
+    draws = np.random.default_rng(0)
+    inputs, weights = draws.standard_normal((5, 3)), draws.standard_normal((2, 2 * 256, 3))
+    before = weights.copy()
+    moved = np.array([names["to_halves"](weight, 2, 256, 64) for weight in weights])
+    assert_array_equal(weights, before)
+    rows, rows_before = (each.reshape(2, 2, 256, 3) for each in (moved, weights))
+    assert_array_equal(rows[:, :, 64:], rows_before[:, :, 64:])
+    assert_array_equal(rows[:, :, [0, 32, 1]], rows_before[:, :, [0, 1, 2]])
+    theirs = logits_of_a_part(inputs, weights, "neighbours")
+    assert_allclose(logits_of_a_part(inputs, moved, "halves"), theirs, atol=1e-9)
+    assert not np.allclose(logits_of_a_part(inputs, weights, "halves"), theirs)
+
+
+def logits_of_a_part(inputs: Any, weights: Any, order: str) -> Any:
+    """Of two heads of 256 whose first 64 components turn: (2, n_tokens, n_tokens).
+
+    inputs: (n_tokens, d_model); weights: of queries and keys, (2, 512, d_model)
+    """
+    from transformers.models.gptj import modeling_gptj
+    from transformers.models.llama import modeling_llama
+
+    angles = torch.outer(torch.arange(5.0).double(), 10.0 ** (-torch.arange(32.0).double() / 8))
+    heads = [torch.tensor(inputs @ weight.T).view(1, 5, 2, 256) for weight in weights]
+    parts = [each[..., :64] for each in heads]
+    if order == "neighbours":
+        sin, cos = angles.sin()[None], angles.cos()[None]
+        turned = [modeling_gptj.apply_rotary_pos_emb(part, sin, cos) for part in parts]
+    else:
+        twice = torch.cat([angles, angles], dim=-1)[None]
+        swapped = [part.transpose(1, 2) for part in parts]
+        both = modeling_llama.apply_rotary_pos_emb(*swapped, twice.cos(), twice.sin())
+        turned = [each.transpose(1, 2) for each in both]
+    query, key = (
+        torch.cat([part, each[..., 64:]], dim=-1) for part, each in zip(turned, heads, strict=True)
+    )
+    return torch.einsum("bqhd,bkhd->hqk", query, key).numpy()
 
 
 def test_attention_in_both_orders_is_that_of_llama_and_of_gpt_j() -> None:
