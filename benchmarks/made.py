@@ -2,7 +2,7 @@
 `python -m benchmarks.made` for all, in many minutes; ids after it select some, in seconds each.
 
 `--mlx PYTHON` names the interpreter of an environment with mlx and mlx-lm, whose models the frozen
-values are compared with too. `--rows` writes only what the pages of models say, in a minute or two,
+values are compared with too. `--rows` writes only what the pages of models say, in minutes,
 after a change of the program that changes it or of a version in constraints.txt.
 """
 

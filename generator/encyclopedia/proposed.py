@@ -19,7 +19,7 @@ from generator.encyclopedia.refreshed import (
     Refreshed,
     as_text,
     published_config,
-    relevant,
+    settings_of,
     type_of,
 )
 from generator.errors import RowError
@@ -41,13 +41,18 @@ def of_owner(owner: str) -> Sequence[str]:
     of = quote(owner, safe="")
     asked = f"models?author={of}&sort=createdAt&direction=-1&limit={MOST}&expand=tags"
     end = time.monotonic() + SECONDS
-    listed = client.retried(lambda: client.answer(asked, owner), owner, end)
+    listed = client.retried(
+        lambda: {str(one["id"]): [*(one.get("tags") or ())] for one in client.answer(asked, owner)},
+        owner,
+        end,
+    )
     known = {model.id for model in known_models.known_models()}
     return [
         name
-        for one in listed
-        if (name := str(one["id"])) not in known
-        and not any(str(tag).startswith(COPY) for tag in one.get("tags") or ())
+        for name, tags in listed.items()
+        if name.startswith(f"{owner}/")
+        and name not in known
+        and not any(str(tag).startswith(COPY) for tag in tags)
     ]
 
 
@@ -60,9 +65,7 @@ def proposed(hub_id: str, day: str) -> Refreshed:
     """
     end = time.monotonic() + SECONDS
     commit, given = published_config(hub_id, end)
-    config = relevant(given, set())
-    if not config:
-        raise RowError(f"{hub_id}: config.json has no settings of a model; expected some")
+    config = settings_of(hub_id, given, set())
     owners = {model.id.partition("/")[0]: model.maker for model in known_models.known_models()}
     record: dict[str, Any] = {"id": hub_id}
     if maker := owners.get(hub_id.partition("/")[0]):
@@ -78,8 +81,8 @@ def proposed(hub_id: str, day: str) -> Refreshed:
 def _created(hub_id: str, end: float) -> str:
     """The month in which its repository was created, "" where the Hub does not say."""
     asked = f"models/{hub_id}?expand=createdAt"
-    found = client.retried(lambda: client.answer(asked, hub_id), hub_id, end)
-    return str(found.get("createdAt") or "")[:MONTH]
+    created = client.retried(lambda: client.answer(asked, hub_id).get("createdAt"), hub_id, end)
+    return str(created or "")[:MONTH]
 
 
 def _preview(model: KnownModel) -> str:

@@ -70,9 +70,7 @@ def refreshed(hub_id: str, day: str) -> Refreshed:
     end = time.monotonic() + SECONDS
     commit, given = published_config(hub_id, end)
     former = record["config"]
-    config = relevant(given, {path for path, _ in leaves(former)})
-    if not config:
-        raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
+    config = settings_of(hub_id, given, {path for path, _ in leaves(former)})
     had, has = {TYPE: record[TYPE]} if TYPE in record else {}, type_of(ModelConfig(given, hub_id))
     if (config, has) == (former, had) and "commit" in record:
         return Refreshed(hub_id, "")
@@ -113,6 +111,13 @@ def as_text(record: Json) -> str:
     return text.replace(json.dumps(MARK), f"[\n    {ways}\n  ]")
 
 
+def settings_of(hub_id: str, given: Json, former: set[tuple[str, ...]]) -> Json:
+    """As ``relevant``. errors: RowError where it is nothing"""
+    if config := relevant(given, former):
+        return config
+    raise RowError(f"{hub_id}: {FILE} has no settings of a model; expected some")
+
+
 def relevant(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] = ()) -> Json:
     """The settings that a file keeps: those that it has, sizes, and what concerns position."""
     found = {}
@@ -129,7 +134,7 @@ def relevant(given: Json, former: set[tuple[str, ...]], around: tuple[str, ...] 
 def table(changed: Sequence[Refreshed]) -> str:
     """What changed, as a table in Markdown with a line on its columns."""
     rows = [
-        f"| {cell(model.id)} | {cell(' '.join(_said(model)) or WORDING('same'))}"
+        f"| {cell(model.id)} | {cell(' '.join(_sentences(model)) or WORDING('same'))}"
         f" | {cell('; '.join(model.settings) or WORDING('new' if model.preview else 'same'))} |"
         for model in changed
     ]
@@ -137,7 +142,7 @@ def table(changed: Sequence[Refreshed]) -> str:
     return "\n".join(lines) if changed else WORDING("nothing")
 
 
-def _said(model: Refreshed) -> Iterator[str]:
+def _sentences(model: Refreshed) -> Iterator[str]:
     yield from (model.preview, *model.position) if model.preview else model.position
     yield from (WORDING("doubt", text=text) for text in model.doubts)
 

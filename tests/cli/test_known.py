@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from generator.checkpoints.hub import client
 from generator.checkpoints.model.keys import leaves
 from generator.cli import command_records
 from generator.cli.commands import app
-from generator.encyclopedia import known_models, refreshed
+from generator.encyclopedia import known_models, proposed, refreshed
+from generator.errors import RowError
 from tests import inline
 from tests.hub_server import Repository, Trouble, refusal, serving
 
@@ -279,6 +281,24 @@ def test_the_new_models_of_an_owner_are_added_without_its_copies(
     assert (done.returncode, done.stderr) == (0, f"{NEW}: changed\n")
     again = refresh(tmp_path, repositories, "--owner", "Qwen")
     assert (again.returncode, again.stdout) == (0, "Nothing has changed.\n")
+
+
+def test_of_a_list_of_the_hub_only_ids_of_the_owner_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    new = "Qwen/Unheard-of-1B"
+    listed: list[dict[str, object]] = [{"id": new}, {"id": "other/x"}, {"id": "--mlx=x/y"}]
+    monkeypatch.setattr(client, "answer", lambda *_: listed)
+    assert proposed.of_owner("Qwen") == [new]
+    listed.append({"tags": []})
+    with pytest.raises(RowError):
+        proposed.of_owner("Qwen")
+
+
+def test_what_is_no_id_is_not_looked_for(folder: Path, tmp_path: Path) -> None:
+    done = refresh(tmp_path, {}, "--new", "Qwen/$(x)")
+    assert done.stderr.startswith("not read: Qwen/$(x): not a Hub id")
+    assert not file(folder, "Qwen/$(x)").exists()
 
 
 @pytest.mark.parametrize(("changed", "said"), [

@@ -85,9 +85,7 @@ def test_models_with_some_layers_without_encoding_are_counted_apart() -> None:
     partly = replace(rotary, layers=layers)
     assert card("No encoding", partly).endswith("0 checkpoints; 1 in some layers")
     pages = {page.path: page for page in page_kind.pages(Atlas((partly,), ANALYSES, SCHEMES))}
-    assert "Of the listed models, these have such layers beside others" in rendered(
-        pages["schemes/none.md"]
-    )
+    assert "Listed models with such layers beside others" in rendered(pages["schemes/none.md"])
     every = tuple(replace(layer, encodings=(key,)) for layer in layers)
     unknown = tuple(replace(layer, encodings=None) for layer in layers)
     at_input = tuple(replace(layer, at_input=(key,)) for layer in layers)

@@ -51,15 +51,7 @@ def listing(place: str, revision: str, row: str, offline: bool, deadline: float)
     place: the id of the repository; row: its name in messages; deadline: by ``time.monotonic``
     errors: RowError, NotReachedError
     """
-    from huggingface_hub.errors import HFValidationError
-
-    # Public by its documentation.
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
-    try:
-        validate_repo_id(place)
-    except HFValidationError:
-        raise RowError(f"{row}: {client.REFUSALS['HFValidationError']}") from None
+    _check_id(place, row)
     cached = _cached(place, revision)
     if cached is not None and (offline or COMMIT.fullmatch(revision)):
         return cached
@@ -74,7 +66,20 @@ def listing(place: str, revision: str, row: str, offline: bool, deadline: float)
 
 def current(place: str, row: str, deadline: float) -> Listing:
     """As ``listing``, of the main branch, from the Hub alone. errors: RowError, NotReachedError"""
+    _check_id(place, row)
     return client.retried(lambda: _requested(place, "main", row), row, deadline, LISTING_SECONDS)
+
+
+def _check_id(place: str, row: str) -> None:
+    from huggingface_hub.errors import HFValidationError
+
+    # Public by its documentation.
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(place)
+    except HFValidationError:
+        raise RowError(f"{row}: {client.REFUSALS['HFValidationError']}") from None
 
 
 def commits_by_name(place: str, offline: bool) -> Mapping[str, str]:

@@ -32,6 +32,17 @@ LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
 )
 
 
+def under_names(config: ModelConfig, names: Mapping[str, str]) -> Json:
+    """Settings under their names in transformers, from their other names; absent ones are left
+    out.
+    """
+    return {
+        name: config.value(other)
+        for name, other in names.items()
+        if config.value(other) is not None
+    }
+
+
 def _n_layers(config: ModelConfig) -> int:
     return min(config.size("n_layers") or 0, MOST_LAYERS)
 
@@ -115,7 +126,7 @@ def _open_elm(config: ModelConfig) -> Json:
         "num_hidden_layers": "num_transformer_layers",
         "rope_theta": "rope_freq_constant",
     }
-    given = {name: config.value(other) for name, other in names.items() if other in config}
+    given = under_names(config, names)
     return {**given, **dict.fromkeys((*names.values(), "rope_max_length"))} if given else {}
 
 

@@ -11,7 +11,13 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.diffusion_transformers import ROTATED
-from generator.checkpoints.model.engines_families import ENGINES, MOST_LAYERS, OF_VOX_CPM, vox_cpm
+from generator.checkpoints.model.engines_families import (
+    ENGINES,
+    MOST_LAYERS,
+    OF_VOX_CPM,
+    under_names,
+    vox_cpm,
+)
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
@@ -149,7 +155,7 @@ def _type_of(config: ModelConfig) -> Json:
 
 def _like(config: ModelConfig) -> Json:
     family, names = LIKE[config.family]
-    return {"model_type": family, **_renamed(config, names)}
+    return {"model_type": family, **under_names(config, names)}
 
 
 def _chatglm(config: ModelConfig) -> Json:
@@ -171,7 +177,7 @@ def _chatglm(config: ModelConfig) -> Json:
     rope = {"rope_type": "default", "rope_theta": base, "partial_rotary_factor": 0.5}
     return {
         "model_type": "glm",
-        **_renamed(config, {**names, "max_position_embeddings": "seq_length"}),
+        **under_names(config, {**names, "max_position_embeddings": "seq_length"}),
         "rope_parameters": rope,
     }
 
@@ -201,7 +207,7 @@ def _qwen(config: ModelConfig) -> Json:
         "head_dim": "kv_channels",
         "max_position_embeddings": "seq_length",
     }
-    return {"model_type": "llama", **_renamed(config, names), **grows}
+    return {"model_type": "llama", **under_names(config, names), **grows}
 
 
 def _glm(config: ModelConfig) -> Json:
@@ -231,7 +237,7 @@ def _early_phi(config: ModelConfig) -> Json:
     }
     return {
         "model_type": "phi",
-        **_renamed(config, {**names, "max_position_embeddings": "n_positions"}),
+        **under_names(config, {**names, "max_position_embeddings": "n_positions"}),
         **share,
         "rotary_dim": None,
     }
@@ -316,7 +322,7 @@ def _ernie_vl(config: ModelConfig) -> Json:
         "model_type": "ernie4_5_vl_moe",
         "text_config": {
             "model_type": "ernie4_5_vl_moe_text",
-            **_renamed(config, {name: name for name in OF_ERNIE}),
+            **under_names(config, {name: name for name in OF_ERNIE}),
             "rope_parameters": {**rope, "rope_theta": config.value("rope_theta", 500_000.0)},
         },
         "vision_config": {**vision.settings, "model_type": "ernie4_5_vl_moe_vision"},
@@ -418,7 +424,7 @@ def _striped_hyena(config: ModelConfig) -> Json:
         "model_type": "lfm2",
         "layer_types": kinds,
         "rope_parameters": {**rope, "rope_theta": config.value("rotary_emb_base", 10_000.0)},
-        **_renamed(config, {**LAYERS, **dict.fromkeys(OF_HYENA, "max_seqlen")}),
+        **under_names(config, {**LAYERS, **dict.fromkeys(OF_HYENA, "max_seqlen")}),
     }
 
 
@@ -434,8 +440,8 @@ def _state_spaces(config: ModelConfig) -> Json:
         return {
             "model_type": "bamba",
             "attn_layer_indices": list(indices),
-            **_renamed(config, {"hidden_size": "d_model", "num_hidden_layers": "n_layer"}),
-            **_renamed(attention, {"num_attention_heads": "num_heads", "head_dim": "head_dim"}),
+            **under_names(config, {"hidden_size": "d_model", "num_hidden_layers": "n_layer"}),
+            **under_names(attention, {"num_attention_heads": "num_heads", "head_dim": "head_dim"}),
             "rope_parameters": {
                 "rope_type": "default",
                 "rope_theta": attention.value("rotary_emb_base", 10_000.0),
@@ -458,7 +464,7 @@ def _gpt_oss(config: ModelConfig) -> Json:
         "beta_fast": "rope_ntk_beta",
         "rope_theta": "rope_theta",
     }
-    rope = {"rope_type": "yarn", "truncate": False, **_renamed(config, names)}
+    rope = {"rope_type": "yarn", "truncate": False, **under_names(config, names)}
     length, factor = config.value("initial_context_length"), config.value("rope_scaling_factor", 1)
     return {
         "model_type": "gpt_oss",
@@ -489,18 +495,7 @@ def _tensorrt_llm(config: ModelConfig) -> Json:
         return {"model_type": OF_PROGRAMS["mapping"]} if "mapping" in config else {}
     names = {"head_dim": "head_size", "rope_scaling": "rotary_scaling"}
     base = {"rope_theta": config.value("rotary_base", 10_000.0), "position_embedding_type": None}
-    return {"model_type": "llama", **base, **_renamed(config, names)}
-
-
-def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
-    """Settings under their names in transformers, from their other names; absent ones are left
-    out.
-    """
-    return {
-        name: config.value(other)
-        for name, other in names.items()
-        if config.value(other) is not None
-    }
+    return {"model_type": "llama", **base, **under_names(config, names)}
 
 
 # Of configs that name no model type, by a key that each has.
