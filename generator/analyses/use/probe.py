@@ -384,7 +384,10 @@ def draw(results: Results) -> "Figure":
         add(axes, Line(np.arange(r2.size), r2, colour=label.colour, **style))
         style = {"dash": DOTTED, "name": "random weights"}
         add(axes, Line(np.arange(random.size), random, colour=REFERENCE, **style))
-    return _finished(figure, axes, "number of layers")
+    axes.set(ylabel="held-out R² of the position", ylim=(min(-0.05, axes.get_ylim()[0]), 1.05))
+    _finish(axes)
+    legend_below(figure)
+    return figure
 
 
 def draw_shape(results: Results) -> "Figure":
@@ -408,18 +411,16 @@ def draw_shape(results: Results) -> "Figure":
     rank.set(title="stable rank", xlim=share.get_xlim())
     for axes in (share, rank):
         low, high = axes.get_ylim()
-        axes.set(xlabel="number of layers", ylim=(min(low, 0.0), high + 0.1 * abs(high)))
-        axes.grid(axis="y")
+        axes.set(ylim=(min(low, 0.0), high + 0.1 * abs(high)))
+        _finish(axes)
     legend_below(figure)
     return figure
 
 
-def _finished(figure: "Figure", axes: Any, xlabel: str) -> "Figure":
-    axes.set(xlabel=xlabel, ylabel="held-out R² of the position")
-    axes.set_ylim(min(-0.05, axes.get_ylim()[0]), 1.05)
+def _finish(axes: Any) -> None:
+    axes.set(xlabel="number of layers")
+    axes.locator_params(axis="x", integer=True)
     axes.grid(axis="y")
-    legend_below(figure)
-    return figure
 
 
 ANALYSIS = Analysis(

@@ -103,6 +103,12 @@ def test_a_headline_says_of_all_or_most_models_what_at_least_two_of_them_do(
     assert probe.draw_across(results).axes if results else True
 
 
+def test_no_layer_is_a_fraction() -> None:
+    few = probed(0.0, 0.8, 0.1)
+    (axes,) = probe.draw({LABEL: few}).axes
+    assert np.array_equal(axes.get_xticks(), np.round(axes.get_xticks()))
+
+
 def test_ends_of_heads_that_several_parts_share_say_so() -> None:
     free = (100.0, 25.0, 100.0)
     results = {
