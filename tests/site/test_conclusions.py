@@ -50,23 +50,42 @@ def test_chance_is_the_share_of_others_that_have_the_scheme() -> None:
 
 
 def test_the_closest_two_are_of_different_schemes() -> None:
-    _, closest, _ = conclusions(named("AAAABBBB"), GROUPED)
+    _, closest = conclusions(named("AAAABBBB"), GROUPED)
     assert closest == (
         "The most similar encodings of different schemes are M3 (A) and M4 (B), with a similarity"
         " of 53 out of 100."
     )
 
 
+def test_those_that_share_an_end_as_printed_are_named_together() -> None:
+    level = between(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5]))
+    assert conclusions(named("ABABAB"), level)[1:] == (
+        "The most similar encodings of different schemes are M0 (A) and M1 (B); M1 (B) and M2 (A);"
+        " and 3 more pairs, with a similarity of 90 out of 100.",
+    )
+    two = between(np.array([0.0, 0.1, 0.2, 0.7, 0.7]))
+    assert (
+        "The most similar encodings of different schemes are M0 (A) and M1 (B); M1 (B) and M2 (C),"
+        " with a similarity of 90 out of 100."
+    ) in conclusions(named("ABCDD"), two)
+    far = between(np.array([0.0, 0.01, 0.5, 0.98, 0.99, 1.0]))
+    far[0, 1:] = far[1:, 0] = 0.48
+    assert conclusions(named("AABCCC"), far)[-1] == (
+        "M0, M1 and M2 differ most from all others: the nearest neighbour of each has a similarity of"
+        " 52 out of 100."
+    )
+
+
 def test_what_formulas_make_equal_is_said_to_be_and_no_finding() -> None:
     same = np.zeros((8, 8), dtype=bool)
     same[3, 4] = same[4, 3] = True
-    _, equal, closest, _ = conclusions(named("AAAABBBB"), GROUPED, same)
+    _, equal, closest = conclusions(named("AAAABBBB"), GROUPED, same)
     assert equal.startswith(
         "M3 (A) and M4 (B) are the same cosines: each kernel is the mean cosine"
     )
     assert closest == (
         "Among those that no common formula makes equal, the most similar encodings of different"
-        " schemes are M2 (A) and M4 (B), with a similarity of 52 out of 100."
+        " schemes are M2 (A) and M4 (B); M3 (A) and M5 (B), with a similarity of 52 out of 100."
     )
 
 
@@ -125,5 +144,8 @@ def test_patches_in_reading_order_are_no_end_of_a_conclusion() -> None:
     rows = [outcome(name, 1.0) for name in "ABCD"]
     rows.append(outcome("Patches", 1.0, modality="image"))
     atlas = Atlas(tuple(rows), (MEASURE,), all_schemes())
-    found = map_page._conclusions(atlas, range(5), lambda _, second: 0.9 if second == 4 else 0.1)
+    away = {(0, 1): 0.6, (0, 2): 0.6, (0, 3): 0.6}
+    found = map_page._conclusions(
+        atlas, range(5), lambda *pair: 0.9 if 4 in pair else away.get(pair, 0.1)
+    )
     assert found[-1].startswith("A differs most from all others")

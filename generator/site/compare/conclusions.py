@@ -16,6 +16,7 @@ WORDING = Wording("wording/compare.jinja")
 SHUFFLES = 2000  # of the schemes among the encodings, to see what chance gives
 RARE = 0.01  # share of the shuffles with as many neighbours of one scheme that is no chance
 EQUAL = 1e-9  # difference up to which two are equally near
+MOST_SHOWN = 3  # that share the first place
 LEAST = 4  # encodings of which a conclusion speaks
 LEAST_GROUPED = 6  # encodings with another of their scheme, to ask whether schemes form groups
 
@@ -101,25 +102,30 @@ def _on_closest(members: Sequence[Named], differences: Floats, same: Array) -> I
         if members[first].scheme != members[second].scheme
         and not np.isnan(differences[first, second])
     ]
-    equal = [pair for pair in pairs if pair[3]]
-    for name, found in (("same", equal), ("closest", [pair for pair in pairs if not pair[3]])):
-        if found:
-            difference, first, second, _ = min(found, key=lambda pair: pair[0])
-            similarity, others = _of_100(difference), bool(equal)
-            yield WORDING(name, first=first, second=second, similarity=similarity, others=others)
+    equal = sorted((pair for pair in pairs if pair[3]), key=lambda pair: pair[0])
+    for difference, first, second, _ in equal[:1]:
+        yield WORDING("same", first=first, second=second, similarity=_of_100(difference))
+    found = [(_of_100(pair[0]), pair[1:3]) for pair in pairs if not pair[3]]
+    if found:
+        similarity = max(similarity for similarity, _ in found)
+        alike = [pair for one, pair in found if one == similarity]
+        shown = alike if len(alike) <= MOST_SHOWN else alike[: MOST_SHOWN - 1]
+        more = len(alike) - len(shown)
+        yield WORDING("closest", pairs=shown, more=more, similarity=similarity, others=bool(equal))
 
 
 def _on_apart(members: Sequence[Named], differences: Floats) -> Iterator[str]:
-    """The one whose nearest neighbour is farthest."""
+    """The one whose nearest neighbour is farthest, or those that share this place."""
     away = np.where(np.isnan(differences), np.inf, differences)
     np.fill_diagonal(away, np.inf)
     least = np.where(np.isfinite(away.min(axis=1)), away.min(axis=1), -1.0)
-    apart = int(least.argmax())
-    nearest = int(away[apart].argmin())
-    similarity = _of_100(float(away[apart, nearest]))
-    yield WORDING(
-        "apart", title=members[apart].title, nearest=members[nearest].title, similarity=similarity
-    )
+    similarity = _of_100(float(least.max()))
+    farthest = [index for index, one in enumerate(least) if _of_100(float(one)) == similarity]
+    if len(farthest) > MOST_SHOWN:
+        return
+    nearest = members[int(away[farthest[0]].argmin())].title
+    titles = [members[index].title for index in farthest]
+    yield WORDING("apart", titles=titles, nearest=nearest, similarity=similarity)
 
 
 def _of_100(difference: float) -> int:

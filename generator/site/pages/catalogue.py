@@ -59,7 +59,7 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     shades: of cells
     layered: stacks of which there is something to say, each with the context of its model; n_known:
         models whose layers are known
-    common: schemes with how many measured models have each, the most common first
+    common: schemes with the number of models in which each was measured, the most common first
     """
 
     columns: Sequence[Column]
@@ -90,9 +90,7 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _common(atlas: Atlas) -> list[tuple[Scheme, int]]:
     uses = {
-        (outcome.checkpoint.slug, record.scheme)
-        for outcome, _ in atlas.encodings
-        for record in (*(one.encoding for one in outcome.readings), *outcome.unmeasured)
+        (outcome.checkpoint.slug, reading.encoding.scheme) for outcome, reading in atlas.encodings
     }
     counts = Counter(scheme for _, scheme in uses)
     found = [(scheme, counts[scheme.key]) for scheme in atlas.schemes if counts[scheme.key]]

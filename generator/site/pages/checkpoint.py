@@ -435,9 +435,14 @@ def _leading(
     for chapter, statement in by_text.values():
         by_subject.setdefault((chapter.part, statement.subject), (chapter, statement))
     leading = list(by_subject.values())[:LEADING]
+    # The place of a number among the peers says what the finding on this number does.
+    said = {(led.part, statement.subject) for led, statement in leading if statement.is_standing}
     others = sum(
-        pair[0] in shown and not pair[1].is_standing and pair not in leading
-        for pair in by_text.values()
+        chapter in shown
+        and not statement.is_standing
+        and (chapter, statement) not in leading
+        and (chapter.part, statement.subject) not in said
+        for chapter, statement in by_text.values()
     )
     return leading, others
 
