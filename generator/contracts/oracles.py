@@ -19,7 +19,7 @@ GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
 DISTILBERT = "8db43e4accf0e974ceff418728f5bb465a116512b4054d547c5aa0c1fdadbf95"
 # Versions with which other code computed its values; tests run it again, and hold these to those
 # that they find installed.
-VERSIONS = {"numpy": "2.4.6", "scikit-learn": "1.9.1", "scipy": "1.17.1", "transformers": "5.23.0"}
+VERSIONS = {"numpy": "2.4.6", "scikit-learn": "1.9.1", "scipy": "1.17.1", "transformers": "5.24.0"}
 COSINES = Recomputed("scikit-learn", "sklearn.metrics.pairwise.cosine_similarity")
 SINGULAR_VALUES = Recomputed("scipy", "scipy.linalg.svdvals")
 NORMS = Recomputed("numpy", "numpy.linalg.norm")

@@ -93,7 +93,7 @@ def test_local_encoders_and_decoders_do_not_look_ahead(
     masked = getattr(config, name) if name else config
     masked._attn_implementation = "eager"
     mask = create_sliding_window_causal_mask(
-        masked, torch.zeros(1, N, 4), None, past_key_values=None, position_ids=torch.arange(N)[None]
+        masked, torch.zeros(1, N, 4), None, None, position_ids=torch.arange(N)[None]
     )
     every_layer = layers_of({"model_type": family, **settings})
     layers = [layer for layer in every_layer if layer.part in expected]
@@ -299,7 +299,7 @@ def test_kyutai_hears_a_stream_through_a_window() -> None:
     def stream(states: torch.Tensor) -> torch.Tensor:
         cache = DynamicCache(config=config)
         steps = [
-            model(inputs_embeds=states[:, [step]], past_key_values=cache).last_hidden_state
+            model(None, None, None, cache, states[:, [step]]).last_hidden_state
             for step in range(states.shape[1])
         ]
         return torch.cat(steps, dim=1)

@@ -72,6 +72,28 @@ def test_what_is_read_is_what_the_code_of_some_gives_to_torch() -> None:
     assert differing(("vit", "dinov2_with_registers", "clip_vision_model")) == (3, [])
 
 
+def test_a_family_that_weighs_rows_itself_does_as_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers.models.siglip2.modeling_siglip2 import Siglip2VisionEmbeddings
+
+    monkeypatch.undo()
+    table = torch.randn(7, 7, 4, generator=torch.manual_seed(0))
+    found = Siglip2VisionEmbeddings.resize_positional_embeddings(
+        table, torch.tensor([[3, 10], [12, 2]]), 30
+    )
+    way = read_of("siglip2_vision_model")
+    assert way is not None
+    for one, size in zip(found, [(3, 10), (12, 2)], strict=True):
+        resized = torch.nn.functional.interpolate(
+            table.permute(2, 0, 1)[None],
+            size=size,
+            mode=way.mode,
+            align_corners=way.align_corners,
+            antialias=way.antialias,
+        )
+        expected = resized[0].permute(1, 2, 0).flatten(0, 1)
+        assert torch.allclose(one[: len(expected)], expected, atol=1e-6)
+
+
 @pytest.mark.thorough
 def test_what_is_read_is_what_the_code_of_all_gives_to_torch() -> None:
     count, wrong = differing(config_classes())

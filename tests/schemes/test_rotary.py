@@ -323,10 +323,10 @@ def test_the_window_equals_that_of_the_masks(family: str, key: str, size: int) -
         else masking_utils.create_bidirectional_sliding_window_mask
     )
     row = make(
-        config=config,
-        inputs_embeds=torch.zeros(1, 20, 4),
-        attention_mask=None,
-        **({"past_key_values": None} if key == "sliding_window" else {}),
+        config,
+        torch.zeros(1, 20, 4),
+        None,
+        *([None] if key == "sliding_window" else []),  # the cache, under either name
     )[0, 0, 10]
     visible = [10 - key for key in range(11) if row[key] == 0]
     (ours,) = (

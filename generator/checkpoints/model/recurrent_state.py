@@ -9,7 +9,7 @@ from generator.checkpoints.model.kv_cache import BYTES, DECODER
 from generator.contracts import Layer, ModelConfig
 
 # Keys of a config whose product is the numbers in the state of a layer; a pair is a product of its
-# own. Sources: the modules of transformers 5.23, whose cache has these shapes.
+# own. Sources: the modules of transformers 5.24, whose cache has these shapes.
 SHAPES: tuple[tuple[str | tuple[str, str], ...], ...] = (
     # Heads, key and value of a delta rule: Gated DeltaNet, arXiv 2412.06464.
     ("linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim"),

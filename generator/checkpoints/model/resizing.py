@@ -3,7 +3,7 @@ from its source, since importing that takes longer than all else.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -37,6 +37,19 @@ class Resizing:
     special: int | None
 
 
+# Functions that weigh the rows themselves: for which modes of torch, since transformers 5.24.
+WEIGHS: Mapping[tuple[str, str], Resizing] = {
+    ("modeling_siglip2", "resize_positional_embeddings"): Resizing(
+        "bilinear",
+        align_corners=False,
+        antialias=True,
+        keeps_special=False,
+        is_asked_for=False,
+        special=0,
+    )
+}
+
+
 def resizing_of(config: ModelConfig) -> Resizing | None:
     """How the table of a model of images, or of the one nested in a config, is resized; None where
     its code does not say it, or says several ways.
@@ -57,7 +70,9 @@ def _ways(family: str) -> frozenset[Resizing | None]:
     if not path.is_file():
         return frozenset()
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return frozenset(_in_code(tree))
+    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    weighed = {way for (of, function), way in WEIGHS.items() if of == module and function in names}
+    return frozenset(_in_code(tree)) or frozenset(weighed)
 
 
 def _in_code(tree: ast.Module) -> Iterator[Resizing | None]:
