@@ -53,9 +53,15 @@ def _like(config: ModelConfig) -> Json:
 
 
 def _step_3(config: ModelConfig) -> Json:
-    """Its context has a name of its own (vllm/transformers_utils/configs/step3_vl.py)."""
+    """Its context has a name, and its base a default, of its own (vllm/transformers_utils/configs/
+    step3_vl.py).
+    """
     length = config.first("max_position_embedding", "max_seq_len")
-    return {**_like(config), **({"max_position_embeddings": length} if length else {})}
+    return {
+        **_like(config),
+        "rope_theta": config.value("rope_theta", 500_000.0),
+        **({"max_position_embeddings": length} if length else {}),
+    }
 
 
 def _sarvam(config: ModelConfig) -> Json:

@@ -45,6 +45,15 @@ OF_PROGRAMS = {
     "depformer_dim": "Moshi",
 }
 OF_TENSORRT_LLM = frozenset({"llama", "mistral", "mixtral"})  # Of one class there.
+# Its names of what a rotation follows from (TensorRT-LLM, functional.py).
+OF_POSITIONS = frozenset(
+    {"alibi_with_scale", "chatglm", "learned_absolute", "long_rope", "rope_gpt_neox", "rope_gptj"}
+)
+# Bases where a file has none, by the makers' code, of families that are read as another one, whose
+# base is 10,000: configuration_yi.py, configuration_arctic.py and configuration_phi3_small.py.
+BASES: Mapping[str, float] = MappingProxyType(
+    {"Yi": 5e6, "yi": 5e6, "arctic": 1e6, "phi3small": 1e6}
+)
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -155,7 +164,10 @@ def _type_of(config: ModelConfig) -> Json:
 
 def _like(config: ModelConfig) -> Json:
     family, names = LIKE[config.family]
-    return {"model_type": family, **under_names(config, names)}
+    own = None if config.program else BASES.get(config.family)
+    is_given = config.first("rope_theta", default=config.rope.value("rope_theta")) is not None
+    base = {} if own is None or is_given else {"rope_theta": own}
+    return {"model_type": family, **base, **under_names(config, names)}
 
 
 def _chatglm(config: ModelConfig) -> Json:
@@ -222,6 +234,32 @@ def _new(config: ModelConfig) -> Json:
     transformers.
     """
     return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
+
+
+def _nomic_bert(config: ModelConfig) -> Json:
+    """Nomic Embed as its authors publish it (nomic-ai's modeling_hf_nomic_bert.py), in the names of
+    GPT-2. With no share of rotated components it has a learned table, and the code of transformers
+    rotates whole heads.
+    """
+    if "n_embd" not in config or "hidden_size" in config:
+        return {}
+    factor = config.value("rotary_scaling_factor")
+    if config.value("rotary_emb_fraction") != 1:
+        return {"model_type": None}
+    names = {
+        "hidden_size": "n_embd",
+        "num_attention_heads": "n_head",
+        "num_hidden_layers": "n_layer",
+        "max_position_embeddings": "max_trained_positions" if factor else "n_positions",
+        "rope_interleave": "rotary_emb_interleaved",
+    }
+    return {
+        **under_names(config, names),
+        "rope_parameters": {
+            **({"rope_type": "dynamic", "factor": factor} if factor else {"rope_type": "default"}),
+            "rope_theta": config.value("rotary_emb_base", 10_000.0),
+        },
+    }
 
 
 def _early_phi(config: ModelConfig) -> Json:
@@ -492,7 +530,8 @@ def _tensorrt_llm(config: ModelConfig) -> Json:
     types = _type_of(config.updated({"architectures": [config.value("architecture")]}))
     is_turned = config.text("position_embedding_type") == "rope_gpt_neox"
     if not is_turned or types.get("model_type") not in OF_TENSORRT_LLM:
-        return {"model_type": OF_PROGRAMS["mapping"]} if "mapping" in config else {}
+        is_its = "mapping" in config or config.text("position_embedding_type") in OF_POSITIONS
+        return {"model_type": OF_PROGRAMS["mapping"]} if is_its else {}
     names = {"head_dim": "head_size", "rope_scaling": "rotary_scaling"}
     base = {"rope_theta": config.value("rotary_base", 10_000.0), "position_embedding_type": None}
     return {"model_type": "llama", **base, **under_names(config, names)}
@@ -530,6 +569,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "new": _new,
+        "nomic_bert": _nomic_bert,
         "parler_tts_decoder": _parler,
         "phi-msft": _early_phi,
         "qwen": _qwen,
