@@ -13,6 +13,7 @@ from typing import Any
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import OF_AXES
+from generator.checkpoints.model.engines_families import WITHOUT_BASE
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
@@ -167,13 +168,15 @@ def _published(value: Any) -> Any:
 
 
 def _of_class(files: Files, part: str) -> str:
-    """The config class, or the program, whose defaults a part has; "" without one, and where that
-    class rejects the file.
+    """The config class, or the program, whose defaults a part has; "" without one, where that class
+    rejects the file, and where that program has none.
     """
-    program = files.resolved.readable.program
+    stacks = files.resolved.stacks_of(part)
+    whole = files.resolved.readable.program
+    program = next((stack.config.program for stack in stacks[::-1]), whole)
     if files.config.program or program in OF_PROGRAMS.values():
         return program
-    if any(stack.refused for stack in files.resolved.stacks_of(part)):
+    if any(stack.refused for stack in stacks) or program in WITHOUT_BASE:
         return ""
     return f"the code of {program}" if program else files.resolved.default_of(part)
 

@@ -126,7 +126,8 @@ def test_a_file_of_nemo_is_named_and_not_understood(tmp_path: Path) -> None:
 # The defaults of makers' config classes, and of RotaryEmbedding of xverse, aquila and baichuan.
 BASES = {
     "Yi": 5e6, "yi": 5e6, "arctic": 1e6, "phi3small": 1e6, "step3_text": 5e5, "aquila": 1e4,
-    "baichuan": 1e4, "chatglm": 1e4, "internlm2": 1e4, "kimi_k2": 1e4, "xverse": 1e4,
+    "new": 1e4, "youtu_llm": 1.6e6, "baichuan": 1e4, "chatglm": 1e4, "internlm2": 1e4,
+    "kimi_k2": 1e4, "xverse": 1e4,
 }  # fmt: skip
 
 
@@ -141,6 +142,20 @@ def test_the_default_of_a_base_is_that_of_the_code_of_the_family(family: str) ->
     if family not in ("baichuan", "chatglm", "phi3small"):  # Theirs has other names or none.
         [given] = rotated(files({**settings, "rope_theta": 2e4}))
         assert given.form.base == 2e4
+
+
+def test_a_part_has_the_default_of_its_own_code() -> None:
+    part = {**SIZES, "model_type": "Yi"}
+    [encoding] = look_closely(files({"model_type": "nobody", "llm_config": part})).measured
+    assert encoding.record.parameters["base"] == 5e6
+    assert encoding.origins["base"] == Origin((), "the code of Yi")
+
+
+@pytest.mark.parametrize("family", ["Klear", "telechat3"])
+def test_a_base_that_code_demands_is_no_default_of_it(family: str) -> None:
+    """mlx_lm/models/Klear.py and telechat3.py: rope_theta has no default."""
+    [encoding] = look_closely(files({**SIZES, "model_type": family})).measured
+    assert encoding.origins["base"] == Origin((), None)
 
 
 def test_a_base_that_no_key_gives_is_assumed_where_the_class_rejects_the_file() -> None:

@@ -15,6 +15,7 @@ from generator.checkpoints.model.engines_families import (
     ENGINES,
     MOST_LAYERS,
     OF_VOX_CPM,
+    own_base,
     under_names,
     vox_cpm,
 )
@@ -48,11 +49,6 @@ OF_TENSORRT_LLM = frozenset({"llama", "mistral", "mixtral"})  # Of one class the
 # Its names of what a rotation follows from (TensorRT-LLM, functional.py).
 OF_POSITIONS = frozenset(
     {"alibi_with_scale", "chatglm", "learned_absolute", "long_rope", "rope_gpt_neox", "rope_gptj"}
-)
-# Bases where a file has none, by the makers' code, of families that are read as another one, whose
-# base is 10,000: configuration_yi.py, configuration_arctic.py and configuration_phi3_small.py.
-BASES: Mapping[str, float] = MappingProxyType(
-    {"Yi": 5e6, "yi": 5e6, "arctic": 1e6, "phi3small": 1e6}
 )
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
@@ -164,10 +160,7 @@ def _type_of(config: ModelConfig) -> Json:
 
 def _like(config: ModelConfig) -> Json:
     family, names = LIKE[config.family]
-    own = None if config.program else BASES.get(config.family)
-    is_given = config.first("rope_theta", default=config.rope.value("rope_theta")) is not None
-    base = {} if own is None or is_given else {"rope_theta": own}
-    return {"model_type": family, **base, **under_names(config, names)}
+    return {"model_type": family, **own_base(config), **under_names(config, names)}
 
 
 def _chatglm(config: ModelConfig) -> Json:
@@ -233,7 +226,8 @@ def _new(config: ModelConfig) -> Json:
     """GTE as first published; with a learned table in place of the rotation it is like no family of
     transformers.
     """
-    return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
+    is_like_none = config.text("position_embedding_type") == "absolute"
+    return {} if is_like_none else {"model_type": "gte", **own_base(config)}
 
 
 def _nomic_bert(config: ModelConfig) -> Json:
