@@ -92,6 +92,11 @@ def test_tables_that_code_adds_beside_its_parts_are_named() -> None:
     assert "llm_config and vit_config" in asked
 
 
+def test_the_rotation_of_retnet_beside_its_decay_is_named() -> None:
+    asked = questions({"model_type": "retnet", "num_heads": 4, **SIZES})
+    assert "Queries and keys are also rotated" in asked
+
+
 def test_no_model_type_is_believed_beside_a_class_of_other_code() -> None:
     for index, family in enumerate(config_classes()):
         files = ConfigAlone({"model_type": family, "architectures": ["NoSuchDraftModel"]}, "own")

@@ -119,6 +119,7 @@ UNREAD = frozenset(
         "deepseek_v4",
         "musicflamingo",
         "mmproj_of_unknown_kind",
+        "retnet",
     }
 )
 # The table is of the angles of a rotation and not added to the input.
