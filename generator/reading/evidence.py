@@ -13,10 +13,16 @@ from typing import Any
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import OF_AXES
+from generator.checkpoints.model.engines_families import WITHOUT_BASE
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
-from generator.checkpoints.model.resolved import IRRELEVANT, arguments, defaults
+from generator.checkpoints.model.resolved import (
+    IRRELEVANT,
+    OTHER_BASES,
+    arguments,
+    defaults,
+)
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
 from generator.contracts.model_config import LARGEST_REAL, PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
 from generator.contracts.own import FAMILIES, digest
@@ -41,6 +47,7 @@ MOST_CHARACTERS = 2**18  # of settings as JSON
 # Words of schemes, which a config may repeat.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 OF_WIDTH = ("head_dim", "rotary_dim")
+BASE_NAMES = frozenset({"rope_theta", *OTHER_BASES})
 Effects = Mapping[str, Json]
 # Encodings, by their keys, with parameters; and those with the keys of the file that change each.
 Differing = Sequence[tuple[str, str]]
@@ -98,17 +105,37 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
                 origins[name] = Origin(named, FAMILIES)
             elif changing or not (found.has_refused or config.program):
                 origins[name] = Origin(named, None if named else default_of or None)
+            elif name == "base" and _is_assumed(files):
+                origins[name] = Origin((), None)
     if encoding.record.parameters.get(GIVEN):
-        of_rule = (FREQUENCIES, "long_factors", "attention_factor")
-        changed = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
-        changed |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
-        others = ("base", "rotary_dim", "head_dim")
-        of_others = {OF_PROGRAM, *(key for name in others for key in own.get(name, ()))}
-        of_kind = (key for key in own.get(EXISTENCE, ()) if key.endswith(KINDS))
-        of_rule_alone = [key for key in changed if key not in of_others]
-        if changed or not found.has_refused:
-            origins[GIVEN] = Origin(tuple(of_rule_alone or of_kind), None)
+        keys_of_scaling = _of_scaling(files, own)
+        if keys_of_scaling is not None or not found.has_refused:
+            origins[GIVEN] = Origin(keys_of_scaling or _of_kind(own), None)
     return origins
+
+
+def _of_scaling(files: Files, own: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+    """The keys that change a scaling and nothing else of a rotation; None where none changes it."""
+    of_rule = (FREQUENCIES, "long_factors", "attention_factor")
+    changed = dict.fromkeys(key for name in of_rule for key in own.get(name, ()))
+    changed |= dict.fromkeys(name for name in FACTOR_TENSORS if name in files.tensors)
+    others = ("base", "rotary_dim", "head_dim")
+    of_others = {OF_PROGRAM, *(key for name in others for key in own.get(name, ()))}
+    return tuple(key for key in changed if key not in of_others) if changed else None
+
+
+def _of_kind(own: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The keys of the kind of a scaling."""
+    return tuple(key for key in own.get(EXISTENCE, ()) if key.endswith(KINDS))
+
+
+def _is_assumed(files: Files) -> bool:
+    """Whether a base is the usual one: no key of the settings, or of a nested one, has the name of
+    a base, and a config class that would have a default rejects them.
+    """
+    is_refused = any(stack.refused for stack in files.resolved.stacks)
+    names = (path[-1] for path, _ in keys.leaves(files.config.settings))
+    return is_refused and BASE_NAMES.isdisjoint(names)
 
 
 def _of_axes(own: Mapping[str, Sequence[str]], parameter: str) -> Sequence[str]:
@@ -141,10 +168,17 @@ def _published(value: Any) -> Any:
 
 
 def _of_class(files: Files, part: str) -> str:
-    """The config class, or the program, whose defaults a part has; "" without one."""
-    program = files.resolved.readable.program
-    is_other = bool(files.config.program) or program in OF_PROGRAMS.values()
-    return program if is_other else files.resolved.default_of(part)
+    """The config class, or the program, whose defaults a part has; "" without one, where that class
+    rejects the file, and where that program has none.
+    """
+    stacks = files.resolved.stacks_of(part)
+    whole = files.resolved.readable.program
+    program = next((stack.config.program for stack in stacks[::-1]), whole)
+    if files.config.program or program in OF_PROGRAMS.values():
+        return program
+    if any(stack.refused for stack in stacks) or program in WITHOUT_BASE:
+        return ""
+    return f"the code of {program}" if program else files.resolved.default_of(part)
 
 
 def _taught(files: Files, encoding: Encoding[Form]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ WITHOUT_CLASS = frozenset(
      "deci", "deepseek", "deepseek2-ocr", "dream", "exaone", "grok", "grovemoe", "internlm2",
      "jais", "llada", "llada-moe", "maincoder", "minicpm", "neo-bert", "openelm", "orion",
      "pangu-embedded", "plamo", "plamo2", "plamo3", "plm", "qwen", "refact", "rnd1", "rwkv6",
-     "rwkv6qwen2", "rwkv7", "smallthinker", "t5encoder", "wavtokenizer-dec", "xverse"}
+     "rwkv6qwen2", "rwkv7", "smallthinker", "wavtokenizer-dec", "xverse"}
 )  # fmt: skip
 SIZES: Settings = {
     "block_count": 8, "context_length": 256, "embedding_length": 64, "attention.head_count": 4,

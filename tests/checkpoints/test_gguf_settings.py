@@ -20,10 +20,12 @@ from generator.checkpoints.files.formats.gguf.rope import recognised
 from generator.checkpoints.files.formats.gguf.settings import NAMES, config
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.reading.find import find
+from generator.reading.find import find, look
+from generator.reading.questions import unresolved
 from generator.schemes.rotary import SCHEME
 from tests.gguf_files import write
 
@@ -152,6 +154,12 @@ def test_a_t5_with_a_bias_in_every_layer_is_umt5(tmp_path: Path) -> None:
     write(tmp_path / "x.gguf", "t5encoder", SMALL, {"enc.blk.0.attn_rel_b.weight": bias})
     [encoding] = find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert (encoding.part, encoding.stack, encoding.scheme) == ("encoder", "encoder", "t5_bias")
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    layers = layer_map(files, [encoding])
+    assert {(layer.part, layer.before, layer.after) for layer in layers} == {
+        ("encoder", None, None)
+    }
+    assert list(unresolved(files, look(files))) == []
 
 
 # Scaling of Llama 3: factor, edges, number of pairs.

@@ -79,8 +79,22 @@ def test_another_version_of_the_code_of_a_family_is_of_it() -> None:
 
 
 def test_biases_in_tensors_of_t5_are_not_those_of_a_class_without_them() -> None:
-    assert [one.scheme for one in look(ConfigAlone(CHRONOS, "own")).all] == ["rotary"]
+    found = look(ConfigAlone(CHRONOS, "own")).all
+    assert [(one.part, one.scheme) for one in found] == [("encoder", "rotary")]
     assert "Chronos2Model" in questions(CHRONOS)
+
+
+def test_tables_that_code_adds_beside_its_parts_are_named() -> None:
+    """PositionEmbedding of ByteDance's modeling/bagel, which is filled with a sinusoid."""
+    bagel = {"model_type": "bagel", "llm_config": LLAMA, "vit_config": SIGLIP}
+    asked = questions({**bagel, "max_latent_size": 64, "vit_max_num_patch_per_side": 70})
+    assert "another to the patches that it generates" in asked
+    assert "llm_config and vit_config" in asked
+
+
+def test_the_rotation_of_retnet_beside_its_decay_is_named() -> None:
+    asked = questions({"model_type": "retnet", "num_heads": 4, **SIZES})
+    assert "Queries and keys are also rotated" in asked
 
 
 def test_no_model_type_is_believed_beside_a_class_of_other_code() -> None:

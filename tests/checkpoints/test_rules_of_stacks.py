@@ -12,6 +12,7 @@ from generator.contracts import Json, ModelConfig, Stack
 from generator.reading.find import find
 
 T5, BART = {"model_type": "t5"}, {"model_type": "bart"}
+FLUX = {"_class_name": "FluxTransformer2DModel", "patch_size": 1}
 OF_T5 = {"model_type": "musicgen", "text_encoder": T5}
 DEFAULTS_OF = {
     family: {"model_type": family}
@@ -32,6 +33,7 @@ OF_RULES: dict[str, tuple[Json, tuple[str, str]]] = {
         {**BART, "architectures": ["BartForCausalLM"]}, ("decoder", "decoder")),
     "another model has its encoder": (OF_T5, ("encoder", "encoder")),
     "an encoder and a decoder": (T5, ("encoder and decoder", "decoder")),
+    "a transformer of diffusers": (FLUX, ("transformer", "encoder")),
     "a model of images": (DEFAULTS_OF["vit"], ("vision", "encoder")),
     "an encoder of images": (
         {"model_type": "x", "encoder": DEFAULTS_OF["vit"]}, ("encoder", "encoder")),
@@ -73,6 +75,7 @@ IN_ORDER = [
     ("another model has its encoder", "an encoder and a decoder", T5, "encoder"),
     ("an encoder and a decoder", "a model of images", DEFAULTS_OF["omdet-turbo"], "decoder"),
     ("an encoder and a decoder", "a family of encoders", BART, "decoder"),
+    ("a transformer of diffusers", "a model of images", FLUX, "decoder"),
     ("a model of images", "a family of encoders", DEFAULTS_OF["vit"], "decoder"),
     ("a model that looks ahead", "any other", {"is_causal": False}, "decoder"),
     ("an encoder that does not look ahead", "a family of encoders",

@@ -16,8 +16,8 @@ from generator.checkpoints.model import families, family_formats, layers
 from generator.libraries import config_classes, light_transformers
 
 # Their code is in their repositories, or was in an earlier version of transformers.
-ELSEWHERE = {"gated_deltanet", "rwkv5", "retnet", "open-llama", "xlm-prophetnet",
-             "xlm-roberta-flash", "mmproj_of_unknown_kind"}  # fmt: skip
+ELSEWHERE = {"Chronos2Model", "Dream", "bagel", "gated_deltanet", "rwkv5", "retnet", "open-llama",
+             "xlm-prophetnet", "xlm-roberta-flash", "mmproj_of_unknown_kind"}  # fmt: skip
 PARTS = ("", "_vision", "_vision_model", "_vision_encoder")
 MODELS = Path(generator.__file__).parent / "encyclopedia/models"
 # Not of config classes that transformers has.

@@ -3,7 +3,7 @@ names that config.json has for them.
 
 Sources: Meta's llama-models (args.py, model.py, of each generation), mistral-inference and
 mistral-common (params.json), litgpt (config.py, model.py), open_clip (model.py), nanotron
-(models_config.py, models/qwen.py).
+(models_config.py, models/qwen.py), NVIDIA's NeMo (its name alone).
 """
 
 import io
@@ -83,6 +83,7 @@ OF_CLIP = {*OF_TOWERS, "embed_dim", "quick_gelu", "custom_text"}
 MORE_THAN_ROTATION = ("sliding_window_size", "rope_local_base_freq", "latent_attention")
 # Of nanotron: one of them is in each of its files; settings by which other angles or layers follow.
 OF_NANOTRON = {"is_llama_config", "is_qwen2_config"}
+NEMO = "NeMo"
 NOT_OF_NANOTRON = ("sliding_window_size", "rope_seq_len_interpolation_factor")
 # Meta's code of Llama 3.1; those of 3.2 have another factor, which not every params.json states.
 SCALED = MappingProxyType(
@@ -231,6 +232,22 @@ def _of_litgpt(text: bytes, where: str) -> Json | None:  # noqa: ARG001 (another
     }
 
 
+def _of_yaml(text: bytes, where: str) -> Json | None:
+    """Of model_config.yaml by litgpt or by NeMo; None for another file of that name."""
+    return _of_litgpt(text, where) or _of_nemo(text)
+
+
+def _of_nemo(text: bytes) -> Json | None:
+    """Of NeMo, whose settings are shown and not understood; None for another file."""
+    whole = _yaml(text)
+    if not str(whole.get("target", "")).startswith(NEMO.lower() + "."):
+        return None
+    plain = {
+        str(key): value for key, value in whole.items() if isinstance(value, str | int | float)
+    }
+    return {**plain, "model_type": NEMO}
+
+
 def _scaling_of_litgpt(given: Json, adjusted: Json) -> Json | None:
     """``rope_scaling``; None for a kind that is not read."""
     names = {"factor", "low_freq_factor", "high_freq_factor", "original_max_seq_len"}
@@ -280,7 +297,12 @@ def _clip(whole: Json) -> Json | None:
         else {**tower, **({} if is_clip else {"model_type": "clip_text_model"})}
         for name, tower in towers.items()
     }
-    return {"model_type": "clip" if is_clip else "open_clip", **found}
+    others = {
+        name.replace("_cfg", "_config"): _of_others(model[name])
+        for name in model
+        if name not in OF_TOWERS and isinstance(model[name], Mapping)
+    }
+    return {"model_type": "clip" if is_clip else "open_clip", **found, **others}
 
 
 def _tower(name: str, given: object) -> dict[str, Any] | None:
@@ -310,7 +332,7 @@ def _of_others(given: object) -> Json:
 READERS: Mapping[str, Callable[[bytes, str], Json | None]] = {
     "params.json": _of_meta,
     "open_clip_config.json": _of_open_clip,
-    "model_config.yaml": _of_litgpt,
+    "model_config.yaml": _of_yaml,
     "model_config.json": _of_nanotron,
 }
 

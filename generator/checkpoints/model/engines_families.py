@@ -30,6 +30,22 @@ LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
         "step3_text": ("llama", {"num_key_value_heads": 1}),
     }
 )
+# Bases where a file has none, by the code of families that are read as another one with another
+# base: makers' configuration_yi.py, configuration_arctic.py, configuration_phi3_small.py and
+# configuration.py of GTE; vllm/transformers_utils/configs/step3_vl.py; mlx-lm, youtu_llm.py.
+BASES: Mapping[str, float] = MappingProxyType(
+    {"Yi": 5e6, "yi": 5e6, "arctic": 1e6, "phi3small": 1e6, "new": 1e4, "step3_text": 5e5,
+     "youtu_llm": 1.6e6}
+)  # fmt: skip
+# Of these, the code that was read has no base of its own, and a file has to give it.
+WITHOUT_BASE = frozenset({"Klear", "grove_moe", "grovemoe", "plm", "sarvam_mla", "telechat3"})
+
+
+def own_base(config: ModelConfig) -> Json:
+    """The base of the code of a family, where a file for that code gives none."""
+    given = config.first("rope_theta", default=config.rope.value("rope_theta"))
+    is_of_code = not config.program and given is None and config.family in BASES
+    return {"rope_theta": BASES[config.family]} if is_of_code else {}
 
 
 def under_names(config: ModelConfig, names: Mapping[str, str]) -> Json:
@@ -49,7 +65,7 @@ def _n_layers(config: ModelConfig) -> int:
 
 def _like(config: ModelConfig) -> Json:
     family, settings = LIKE[config.family]
-    return {"model_type": family, **settings}
+    return {"model_type": family, **settings, **own_base(config)}
 
 
 def _step_3(config: ModelConfig) -> Json:

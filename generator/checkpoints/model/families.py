@@ -9,8 +9,8 @@ from generator.contracts import Mixer, ModelConfig
 # Encoders that transformers trains neither as masked language models nor for speech, or does not
 # have.
 ENCODERS = frozenset(
-    {"openai_privacy_filter", "new", "neobert", "m2_bert", "xlm-roberta-flash", "xlnet",
-     "align_text_model",
+    {"Chronos2Model", "Dream", "llada", "openai_privacy_filter", "new", "neobert", "m2_bert",
+     "xlm-roberta-flash", "xlnet", "align_text_model",
      "altclip_text_model",
      "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model",
      "clap_text_model", "dpr",
@@ -107,6 +107,7 @@ AFTER_TWO = frozenset(
 # Their code encodes position by what no scheme reads; templates/wording/questions.jinja says how.
 UNREAD = frozenset(
     {
+        "bagel",
         "bros",
         "chatglm",
         "cvt",
@@ -118,6 +119,7 @@ UNREAD = frozenset(
         "deepseek_v4",
         "musicflamingo",
         "mmproj_of_unknown_kind",
+        "retnet",
     }
 )
 # The table is of the angles of a rotation and not added to the input.

@@ -15,6 +15,7 @@ from generator.checkpoints.model.engines_families import (
     ENGINES,
     MOST_LAYERS,
     OF_VOX_CPM,
+    own_base,
     under_names,
     vox_cpm,
 )
@@ -45,6 +46,10 @@ OF_PROGRAMS = {
     "depformer_dim": "Moshi",
 }
 OF_TENSORRT_LLM = frozenset({"llama", "mistral", "mixtral"})  # Of one class there.
+# Its names of what a rotation follows from (TensorRT-LLM, functional.py).
+OF_POSITIONS = frozenset(
+    {"alibi_with_scale", "chatglm", "learned_absolute", "long_rope", "rope_gpt_neox", "rope_gptj"}
+)
 # Families whose layers are built like those of another: that one, and what differs in names, theirs
 # by those of transformers.
 LAYERS = {"num_hidden_layers": "num_layers"}
@@ -155,7 +160,7 @@ def _type_of(config: ModelConfig) -> Json:
 
 def _like(config: ModelConfig) -> Json:
     family, names = LIKE[config.family]
-    return {"model_type": family, **under_names(config, names)}
+    return {"model_type": family, **own_base(config), **under_names(config, names)}
 
 
 def _chatglm(config: ModelConfig) -> Json:
@@ -221,7 +226,34 @@ def _new(config: ModelConfig) -> Json:
     """GTE as first published; with a learned table in place of the rotation it is like no family of
     transformers.
     """
-    return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
+    is_like_none = config.text("position_embedding_type") == "absolute"
+    return {} if is_like_none else {"model_type": "gte", **own_base(config)}
+
+
+def _nomic_bert(config: ModelConfig) -> Json:
+    """Nomic Embed as its authors publish it (nomic-ai's modeling_hf_nomic_bert.py), in the names of
+    GPT-2. With no share of rotated components it has a learned table, and the code of transformers
+    rotates whole heads.
+    """
+    if "n_embd" not in config or "hidden_size" in config:
+        return {}
+    factor = config.value("rotary_scaling_factor")
+    if config.value("rotary_emb_fraction") != 1:
+        return {"model_type": None}
+    names = {
+        "hidden_size": "n_embd",
+        "num_attention_heads": "n_head",
+        "num_hidden_layers": "n_layer",
+        "max_position_embeddings": "max_trained_positions" if factor else "n_positions",
+        "rope_interleave": "rotary_emb_interleaved",
+    }
+    return {
+        **under_names(config, names),
+        "rope_parameters": {
+            **({"rope_type": "dynamic", "factor": factor} if factor else {"rope_type": "default"}),
+            "rope_theta": config.value("rotary_emb_base", 10_000.0),
+        },
+    }
 
 
 def _early_phi(config: ModelConfig) -> Json:
@@ -492,7 +524,8 @@ def _tensorrt_llm(config: ModelConfig) -> Json:
     types = _type_of(config.updated({"architectures": [config.value("architecture")]}))
     is_turned = config.text("position_embedding_type") == "rope_gpt_neox"
     if not is_turned or types.get("model_type") not in OF_TENSORRT_LLM:
-        return {"model_type": OF_PROGRAMS["mapping"]} if "mapping" in config else {}
+        is_its = "mapping" in config or config.text("position_embedding_type") in OF_POSITIONS
+        return {"model_type": OF_PROGRAMS["mapping"]} if is_its else {}
     names = {"head_dim": "head_size", "rope_scaling": "rotary_scaling"}
     base = {"rope_theta": config.value("rotary_base", 10_000.0), "position_embedding_type": None}
     return {"model_type": "llama", **base, **under_names(config, names)}
@@ -530,6 +563,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "new": _new,
+        "nomic_bert": _nomic_bert,
         "parler_tts_decoder": _parler,
         "phi-msft": _early_phi,
         "qwen": _qwen,

@@ -62,7 +62,7 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
 # Settings without which a nested config is of nothing.
 SWITCHES = {"patcher_config": "patch_in_forward"}
 # Parts of a config whose text model is no part of another one.
-WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})
+WHOLE = frozenset({"decoder", "encoder and decoder", "transformer", "vision"})
 # Keys of nested configs that are decoders whatever their family.
 DECODERS = ("decoder", "decoder_config")
 # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
@@ -150,6 +150,9 @@ STACKS = (
               None, "encoder", {"is_encoder_decoder": False}),
     StackRule("an encoder and a decoder",
               lambda config, _: config.is_encoder_decoder, "encoder and decoder", "decoder"),
+    StackRule("a transformer of diffusers",  # As a part of a pipeline is named.
+              lambda config, part: part == "decoder" and config.family in ROTATED,
+              "transformer", "encoder"),
     StackRule("a model of images",
               lambda config, part: part == "decoder" and _is_of_images(config, part),
               "vision", "encoder"),

@@ -64,6 +64,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "qwen35": "qwen3_5_text",
         "qwen35moe": "qwen3_5_moe_text",
         "starcoder": "gpt_bigcode",
+        "t5encoder": "t5",
         "step35": "step3p5",
     }
 )
@@ -153,7 +154,7 @@ UNSAID: Mapping[str, Settings] = MappingProxyType(
         "jina-bert-v2": {"alibi": True},
         "refact": {"alibi": True},
         "gemma-embedding": {"use_bidirectional_attention": True},
-        "t5encoder": {"is_encoder_decoder": False},
+        "t5encoder": {"architectures": ["T5EncoderModel"]},
     }
 )
 # Encoders of images that rotate queries and keys, by the type of their projector: model types, and
