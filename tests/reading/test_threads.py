@@ -77,6 +77,17 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
      {**LLAMA, "rope_theta": 5e5, "rope_scaling": {**LLAMA3, "rope_type": "default"}}, {},
      "warning scaling-without-effect: The kind of scaling is “default”, which is none, so factor,"
      " low_freq_factor and high_freq_factor beside it change no angle"),
+    ("runpod-workers/worker-vllm#257",
+     {**GEMMA3, "rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": {"factor": 8.0}},
+     {}, "warning scaling-without-effect: No rope_type says which kind of scaling is meant, so"
+     " transformers applies none, and factor changes no angle"),
+    ("turboderp-org/exllamav3#332",
+     {**QWEN2, "model_type": "qwen2_vl",
+      "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+      "rope_parameters": {"rope_type": "yarn", "rope_theta": 1e6, "factor": 4.0,
+                          "original_max_position_embeddings": 32_768,
+                          "mrope_section": [16, 24, 24]}}, {},
+     "warning two-places: rope_parameters.rope_type is \"yarn\", and rope_scaling.type is \"mrope\""),
     # mlx_lm/models/glm.py of mlx-lm 0.32.2: nn.RoPE(dims=self.head_dim, …), and no field for it.
     ("ml-explore/mlx-lm#1698",
      {**SIZES, "model_type": "glm", "head_dim": 128, "max_position_embeddings": 8192,
@@ -122,6 +133,11 @@ FINE: list[tuple[str, Settings, Mapping[str, Any]]] = [
       "rope_scaling": {"rope_type": "linear", "factor": 8.0}}, {}),
     ("a base beside the block", {**LLAMA, "rope_theta": 5e5,
                                  "rope_parameters": {"rope_type": "default"}}, {}),
+    ("one kind by two words",
+     {**QWEN2, "model_type": "qwen2_vl",
+      "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+      "rope_parameters": {"rope_type": "default", "rope_theta": 1e6,
+                          "mrope_section": [16, 24, 24]}}, {}),
     # Its key of the size has a name of its own.
     ("attention_window_size",
      {**SIZES, "model_type": "recurrent_gemma", "attention_window_size": 2048}, {}),
@@ -130,7 +146,8 @@ TABLES = {
     "bert": "embeddings.position_embeddings.weight",
     "roberta": "roberta.embeddings.position_embeddings.weight",
 }
-ABOUT = ("missing-base", "scaling-without-effect", "lengths", "rows", "layer-schedule")
+ABOUT = ("missing-base", "scaling-without-effect", "lengths", "rows", "layer-schedule",
+         "two-places")  # fmt: skip
 
 
 def said(path: Path, settings: Settings, beside: Mapping[str, Any], rows: int = 0) -> list[str]:

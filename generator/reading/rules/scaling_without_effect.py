@@ -22,8 +22,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     for block in _blocks(examined.files.config):
         kinds = {block.text(name) for name in KINDS} - {None}
         left = [name for name in OF_SCALING if block.value(name) is not None]
-        if kinds == {"default"} and left:
-            yield "left", {"paths": left}
+        if left and (kinds == {"default"} or (not kinds and _is_plain(examined))):
+            yield "left" if kinds else "untyped", {"paths": left}
     for stack in examined.files.resolved.stacks:
         rope = stack.config.section(ROPE[0])
         if rope is not None and rope.sections and rope.text("rope_type"):
@@ -35,6 +35,13 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             continue
         if form.rope_type not in BY_LENGTH and _is_as_without(form):
             yield "without_effect", {"part": one.part, "kind": form.rope_type}
+
+
+def _is_plain(examined: Examined) -> bool:
+    """Whether there are rotations of words, of which none is scaled."""
+    forms = [one.form for one in examined.encodings if one.is_of_words]
+    turning = [form for form in forms if isinstance(form, Rotation)]
+    return bool(turning) and not any(form.is_rescaled for form in turning)
 
 
 def _blocks(config: ModelConfig) -> Iterator[ModelConfig]:
@@ -53,7 +60,7 @@ def _is_as_without(form: Rotation) -> bool:
 
 RULE = Rule(
     key="scaling-without-effect",
-    levels=dict.fromkeys(("without_effect", "flat", "left"), "warning"),
+    levels=dict.fromkeys(("without_effect", "flat", "left", "untyped"), "warning"),
     find=find,
     about=("factor", *ROPE),
 )
