@@ -87,7 +87,7 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
       "rope_parameters": {"rope_type": "yarn", "rope_theta": 1e6, "factor": 4.0,
                           "original_max_position_embeddings": 32_768,
                           "mrope_section": [16, 24, 24]}}, {},
-     "warning two-places: rope_parameters.rope_type is \"yarn\", and rope_scaling.type is \"mrope\""),
+     'warning two-places: rope_parameters.rope_type is "yarn", and rope_scaling.type is "mrope"'),
     # mlx_lm/models/glm.py of mlx-lm 0.32.2: nn.RoPE(dims=self.head_dim, …), and no field for it.
     ("ml-explore/mlx-lm#1698",
      {**SIZES, "model_type": "glm", "head_dim": 128, "max_position_embeddings": 8192,
