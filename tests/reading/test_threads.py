@@ -189,8 +189,10 @@ def test_rows_that_no_length_of_the_config_is(length: int, is_named: bool, tmp_p
     every = said(tmp_path, {**BERT, "max_position_embeddings": length}, {}, rows=512)
     text = "warning rows: embeddings.position_embeddings.weight has 512 rows, while the config"
     assert any(one.startswith(text) for one in every) == is_named
-    every = said(tmp_path / "roberta", ROBERTA, {})
-    assert not [one for one in every if "while the config" in one]
+    unstated = {name: value for name, value in BERT.items() if "position" not in name}
+    for name, given in (("roberta", ROBERTA), ("unstated", {**unstated, "max_length": 20})):
+        every = said(tmp_path / name, given, {}, rows=512 if given is not ROBERTA else 514)
+        assert not [one for one in every if "while the config" in one]
 
 
 def test_what_is_filled_in_for_a_lost_base_is_no_mend(tmp_path: Path) -> None:

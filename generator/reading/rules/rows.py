@@ -11,7 +11,7 @@ from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable
 from generator.reading.taken import is_read
 
-LENGTH = re.compile(r"position|n_ctx|seq_len|length")
+LENGTH = re.compile(r"positions|position_embeddings$|n_ctx|seq_len")
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
@@ -44,9 +44,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
 
 
 def _stated(examined: Examined) -> dict[str, int]:
-    """Lengths that a config.json states anywhere, by their keys."""
+    """Lengths that a config.json states anywhere, by their keys, if it states that of the model."""
     config = examined.files.config
-    every = keys.leaves(config.settings) if is_read(config) else ()
+    is_stated = is_read(config) and bool(config.path_of("n_positions"))
+    every = keys.leaves(config.settings) if is_stated else ()
     return {
         keys.dotted(path): value
         for path, value in every
