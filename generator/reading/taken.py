@@ -1,6 +1,7 @@
 """What each program takes from one config.json, and where two of them differ."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -15,7 +16,7 @@ from generator.checkpoints.model.families import TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import is_ungated
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
-from generator.contracts.model_config import TEXT
+from generator.contracts.model_config import ROPE, TEXT
 from generator.encodings import Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
@@ -27,6 +28,7 @@ CLOSE = 1e-4  # Relative, of frequencies and factors.
 ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 OLDER = "transformers4"
+BASE = re.compile(r"theta|base")  # In names of settings.
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,21 @@ def all_readers() -> tuple[ConfigReader, ...]:
 def is_read(config: ModelConfig) -> bool:
     """Whether settings are those of a config.json, in its own words."""
     return bool(config.settings) and config.source == CONFIG and config.keys_of_file is None
+
+
+def without_base(config: ModelConfig) -> str:
+    """Where a config.json has a section of a rotation as transformers 5 writes it, which has a base
+    always, and neither there nor around it a base; "" where it has none such.
+    """
+    for part in config.nested() if is_read(config) else ():
+        block = part.section(ROPE[0])
+        inner = list(block.sections.values()) if block is not None else []
+        blocks = inner or ([block] if block is not None and block.settings else [])
+        if any(BASE.search(name) for name in part.settings):
+            continue
+        if any(not any(map(BASE.search, each.settings)) for each in blocks):
+            return ROPE[0]
+    return ""
 
 
 def taken(settings: Json, where: str) -> tuple[Taken, ...]:

@@ -20,6 +20,9 @@ NEEDS = "needs"
 OF_CODE = frozenset({OF_SCALING, NEEDS})
 WIDTH, LATENT = "head_dim", "qk_rope_head_dim"
 LONGROPE = ("longrope", "su")
+SHARE = "partial_rotary_factor"
+# Families whose config class has a share of each head, and whose code has no field for one.
+WHOLE_HEADS = frozenset({"glm"})
 LONG = ("long_factor", "long_mscale")
 # Kinds of scaling by its name for them, in words of transformers 5.
 KINDS = {
@@ -110,6 +113,7 @@ def _taken(settings: Json, fields: Json) -> Json | None:
     kept = {name: value for name, value in settings.items() if name not in of_rotation}
     kept |= {n: value for n, value in given.items() if n not in of_rotation and value is not None}
     kept |= _width(settings, given)
+    kept |= {SHARE: 1.0} if settings.get("model_type") in WHOLE_HEADS else {}
     if not (scaling or settings.get(ROPE) or settings.get(SCALING)):
         of_class = defaults(str(settings.get("model_type"))).get(ROPE) or {}
         is_filled = _kind(of_class) != "default"  # By transformers, not by its models.

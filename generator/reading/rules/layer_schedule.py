@@ -3,20 +3,24 @@
 import re
 from collections.abc import Iterator
 
+from generator.checkpoints.model.keys import leaves
+from generator.checkpoints.model.resolved import WINDOW, defaults
 from generator.contracts import Encoding, Examined, Json, Layer, ModelConfig, Rule
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import SIZES
 from generator.encodings import Form, Rotation
+from generator.reading.taken import is_read
 
 NUMBERS = frozenset({*SIZES["n_layers"], "block_count"})
 WIDTHS = frozenset({"sliding_window", "local_attention", "window_size", "attention_chunk_size"})
+SIZE = re.compile(r"window(_size)?$|^window|local_attention$|chunk_size$")
 OF_ROTATION = re.compile(r"rope|nope|rotary|position")
 FLAGS = "no_rope_layers"  # 1 for a layer with rotation.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     """Layers without the rotation of the others, layers with windows or chunks beside others
-    without, and scaling, or a share of each head, of one of two rotations.
+    without, windows whose size no key gives, and rotations of which one is scaled, or a share.
     """
     rotations = {one.key: one for one in examined.encodings if isinstance(one.form, Rotation)}
     for part in dict.fromkeys(layer.part for layer in examined.layers):
@@ -35,6 +39,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             paths = says or [FLAGS if kind == "unrotated_by_empty" else "model_type"]
             yield kind, {**sized, "layers": bare, "source": source, "paths": paths}
         yield from _limited(own, sized, _unsaid(examined))
+    yield from _by_default(examined)
+    yield from _rescaled(examined)
+
+
+def _rescaled(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Scaling, or a share of each head, of one of two rotations."""
     for one in examined.encodings:
         form = one.form
         if (
@@ -43,7 +53,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             and any(_is_beside(one, other) for other in examined.encodings)
         ):
             layers = {"kind": form.rope_type, "layers": list(one.layers or ())}
-            if form.is_scaled:
+            width = _width(examined, one)
+            if form.is_scaled and width is not None:
+                yield "scaled_windows", {**layers, "width": width}
+            elif form.is_scaled:
                 yield "scaled_alone", layers
             else:
                 n_pairs = len(form.frequencies)
@@ -77,6 +90,31 @@ def _is_beside(scaled: Encoding[Form], other: Encoding[Form]) -> bool:
     )
 
 
+def _width(examined: Examined, scaled: Encoding[Form]) -> int | None:
+    """The largest window of the layers that a rotation acts in, where all of these have one, and no
+    other layer of its stack with attention.
+    """
+    own = [layer for layer in examined.layers if layer.stack == scaled.stack and layer.attends]
+    inside = [layer for layer in own if scaled.key in (layer.encodings or ())]
+    widths = [layer.width for layer in inside if layer.width is not None]
+    is_local = bool(inside) and len(widths) == len(inside)
+    beside = [layer for layer in own if layer not in inside]
+    return max(widths) if is_local and beside and all(x.width is None for x in beside) else None
+
+
+def _by_default(examined: Examined) -> Iterator[tuple[str, Json]]:
+    """Windows of a config.json that has no key for their size, which the config class gives."""
+    if not is_read(examined.files.config):
+        return
+    for stack in examined.files.resolved.stacks:
+        usual = defaults(stack.config.family).get(WINDOW)
+        is_said = any(SIZE.search(path[-1]) for path, _ in leaves(examined.files.config.settings))
+        own = [x for x in examined.layers if "sliding" in x.mixers and x.width == usual]
+        if usual and own and not is_said:
+            sizes = {"width": usual, "layers": [layer.index for layer in own]}
+            yield "width_by_default", {**sizes, "family": stack.config.family}
+
+
 def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, Json]]:
     limited = [layer for layer in own if not LIMITED.isdisjoint(layer.mixers)]
     if limited and len(limited) < len(own):
@@ -90,7 +128,9 @@ def _limited(own: list[Layer], sized: Json, unsaid: str) -> Iterator[tuple[str, 
 
 RULE = Rule(
     key="layer-schedule",
-    levels={**dict.fromkeys(("unrotated_by_empty", "unrotated_by_inverse"), "note"),
+    levels={"scaled_windows": "warning",
+            **dict.fromkeys(("unrotated_by_empty", "unrotated_by_inverse", "width_by_default"),
+                            "note"),
             **dict.fromkeys(("unrotated", "unrotated_by_name", "limited", "limited_by_name",
                              "scaled_alone", "share_alone"), "fact")},
     find=find,

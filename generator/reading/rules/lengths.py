@@ -17,6 +17,7 @@ from generator.encodings import Form, PositionTable
 from generator.reading.taken import is_read
 
 # What cuts a text, and what prepares it: of the rest, a user sets the length of an answer.
+OF_TOKENIZER, STATED = "tokenizer_config.json", "model_max_length"
 CUTTING = (TOKENIZER, *(file for file, _ in BESIDE if file != "generation_config.json"))
 
 
@@ -39,7 +40,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     growing = [one.length or 0 for one in every if one.key == DYNAMIC and not is_told]
     reaches = [one.length or 0 for one in every if one.key in FACTOR.values()]
     has_table = any(
-        isinstance(one.form, PositionTable) for one in examined.encodings if one.is_of_words
+        isinstance(one.form, PositionTable)
+        and (one.provenance.tensor or one.form.acts_in != "input")
+        for one in examined.encodings
+        if one.is_of_words
     )
     most = max([context, *reaches])
     listed = {"limits": [one.text for one in every]}
@@ -69,6 +73,8 @@ def _unlimited(
         if one.length is None:
             values = {"file": one.file, "key": one.key, "length": context}
             yield "unlimited_table" if tables else "unlimited", values
+    if tables and not cuts and examined.files.read(OF_TOKENIZER) is not None:
+        yield "unnamed", {"file": OF_TOKENIZER, "key": STATED, "length": context}
 
 
 def _is_learned(form: Form) -> TypeGuard[PositionTable]:
@@ -77,8 +83,8 @@ def _is_learned(form: Form) -> TypeGuard[PositionTable]:
 
 RULE = Rule(
     key="lengths",
-    levels={"tokenizer_longer": "warning", "differ": "note", "no_length": "note", "rows": "note",
-            "unlimited_table": "note", "unlimited": "fact"},
+    levels={"tokenizer_longer": "warning", "unlimited": "fact",
+            **dict.fromkeys(("differ", "no_length", "rows", "unlimited_table", "unnamed"), "note")},
     find=find,
     about=("max_position_embeddings", "n_positions"),
 )  # fmt: skip

@@ -7,7 +7,16 @@ from generator.checkpoints.model.keys import dotted
 from generator.checkpoints.model.resolved import WINDOW
 from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import ROPE
-from generator.reading.taken import OURS, Taken, agreed, by_rotation, is_read, ours_of, taken
+from generator.reading.taken import (
+    OURS,
+    Taken,
+    agreed,
+    by_rotation,
+    is_read,
+    ours_of,
+    taken,
+    without_base,
+)
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
@@ -31,7 +40,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         for group in apart:
             if group not in others:
                 yield "long_alone", _long(group, ours)
-        mend = agreed(config.settings, config.where) if others else {}
+        is_known = others and not without_base(config)  # Else it would fix what was filled in.
+        mend = agreed(config.settings, config.where) if is_known else {}
         for group in others:
             yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
         known = [one for one in asked if one.is_known and not one.refused]

@@ -8,6 +8,8 @@ from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.contracts.model_config import ROPE, SIZES, TEXT
 
 SETTINGS = frozenset(SIZES["n_positions"])
+KINDS = ("rope_type", "type")
+ALIKE = ({"su", "longrope"}, {"mrope", "default"})  # Two words for one kind.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
@@ -16,11 +18,12 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
     if config.keys_of_file is not None:
         return  # The names are not those of the file.
     for one, other in _pairs(config):
-        for name in sorted(one[1].keys() & other[1].keys()):
-            values = [place[1][name] for place in (one, other)]
-            if not _is_of_position(name) or not _differ(*values):
+        for names in _shared(one, other):
+            named = list(zip((one, other), names, strict=True))
+            values = [place[1][name] for place, name in named]
+            if not _differ(*values):
                 continue
-            paths = [keys.dotted((*place[0], name)) for place in (one, other)]
+            paths = [keys.dotted((*place[0], name)) for place, name in named]
             taken = [path in examined.followed for path in paths]
             followed = paths[taken.index(True)] if taken.count(True) == 1 else ""
             yield "given_twice", {"paths": paths, "values": values, "followed": followed}
@@ -45,6 +48,19 @@ def _pairs(config: ModelConfig) -> Iterator[tuple[Place, Place]]:
         if len(sections) == 2:
             yield sections[0], sections[1]
     yield from ((whole, place) for place in inner)
+
+
+def _shared(one: Place, other: Place) -> Iterator[tuple[str, str]]:
+    """Names in both, and those of the kind of scaling where two sections have another each."""
+    both = sorted(one[1].keys() & other[1].keys())
+    yield from ((name, name) for name in both if _is_of_position(name))
+    if not all(place[0] and place[0][-1] in ROPE for place in (one, other)):
+        return
+    given = [[name for name in KINDS if name in place[1]] for place in (one, other)]
+    if sorted(given) == [[name] for name in KINDS]:
+        [[mine], [theirs]] = given
+        if {one[1][mine], other[1][theirs]} not in ALIKE:
+            yield mine, theirs
 
 
 def _is_of_position(name: str) -> bool:

@@ -18,7 +18,8 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if is_ungated(given):
             n_layers = given.layer_types.count("sliding_attention")
             window = {"window": given.integer(WINDOW), "n_layers": n_layers}
-            yield "ungated", {**window, "family": given.family}
+            kind = "ungated" if given.keys_of_file is None else "ungated_elsewhere"
+            yield kind, {**window, "family": given.family}
     has_window = any(not OTHER_LIMITS.isdisjoint(layer.mixers) for layer in examined.layers)
     for given in examined.files.config.nested():
         size = given.integer(WINDOW)
@@ -49,7 +50,8 @@ def _idle(examined: Examined, given: ModelConfig, size: int) -> tuple[str, Json]
 
 RULE = Rule(
     key="window-without-effect",
-    levels={**dict.fromkeys(("behind", "idle", "null_in_list", "ungated"), "note"),
+    levels={**dict.fromkeys(("behind", "idle", "null_in_list"), "note"),
+            **dict.fromkeys(("ungated", "ungated_elsewhere"), "note"),
             **dict.fromkeys(("gated", "wide", "null"), "fact")},
     find=find,
     about=(WINDOW,),
