@@ -159,11 +159,13 @@ def arrangement_of(
         # Few rows tell most tables apart.
         if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):
             return candidate
+    if grid is None:
+        return None
     for name in GRID_ARRANGEMENTS:
-        if grid is not None:
-            expected = grid_sinusoid(grid, rows.shape[1], name == "columns first")
-            if np.allclose(rows, expected, rtol=0.0, atol=tolerance):
-                return name
+        whole = grid_formula(grid, rows.shape[1], name == "columns first")
+        parts = (rows[:FEW], replace(whole, places=whole.places[:FEW])), (rows, whole)
+        if all(np.allclose(part, one.table, rtol=0.0, atol=tolerance) for part, one in parts):
+            return name
     return None
 
 

@@ -8,15 +8,16 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from concurrent.futures import TimeoutError as TooLongError
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
-from threading import current_thread, main_thread
+from threading import active_count, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from generator.errors import NO_PROCESS, RefusedError, RowError, of_system
@@ -68,8 +69,8 @@ class _PoolExecutor:
 
     shares_disk = True
 
-    def __init__(self, open_pool: Callable[[], Any], limits: Limits) -> None:
-        self.pool, self.limits = cache(open_pool), limits
+    def __init__(self, open_pool: Callable[[], Any], limits: Limits, *, is_tracked: bool) -> None:
+        self.pool, self.limits, self.is_tracked = cache(open_pool), limits, is_tracked
 
     def submit(
         self, function: Callable[..., T], /, *arguments: object, times: int = 1
@@ -78,7 +79,7 @@ class _PoolExecutor:
         # Pebble would lose a call that a process fails to unpickle, and wait for it for ever.
         call = bytes(ForkingPickler.dumps((function, arguments)))
         # The first call starts processes and the threads that will start others.
-        with _without_interrupts():
+        with _without_interrupts(is_tracked=self.is_tracked):
             try:
                 future: Future[T] = self.pool().schedule(
                     _limited, args=(limits, call), timeout=limits.seconds
@@ -121,26 +122,54 @@ def processes(
     preload: what all share where there are no new checkpoints
     errors: RefusedError where too few files may be open, for which Python has a traceback alone
     """
+    n_workers = min(jobs, max(n_rows, CORES))
+    evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
+    shared = evaluating if n_rows else [*preload]
+    with _executor(partial(_context, shared), n_workers, limits or Limits()) as executor:
+        yield executor
+
+
+@contextmanager
+def reading(*more: str) -> Iterator[Executor]:
+    """One process that reads checkpoints, for commands that build no site: a copy of this one, to
+    which Python and half of what it needs are imported already.
+
+    more: modules that it imports
+    errors: as of ``processes``
+    """
+    needed = (READING, *more)
+    # A copy has no other thread, and would wait for those of OpenMP.
+    if sys.platform != "linux" or "torch" in sys.modules or active_count() > 1:
+        with processes(jobs=1, preload=needed) as executor:
+            yield executor
+    else:
+        copying = partial(multiprocessing.get_context, "fork")
+        with _executor(copying, 1, Limits(), needed) as executor:
+            yield executor
+
+
+@contextmanager
+def _executor(
+    context: Callable[[], Any], n_workers: int, limits: Limits, imported: Sequence[str] = ()
+) -> Iterator[Executor]:
+    """context: how processes are started; imported: modules by each, as which they are copies of
+    this one
+
+    errors: as of ``processes``
+    """
     if (most := _most("RLIMIT_NOFILE")) < LEAST_FILES:
         raise RefusedError(
             f"{most:g} files may be open (ulimit -n); expected at least {LEAST_FILES}"
         )
-    bounds, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
-    evaluating = ["torch", EVALUATING] if shares_models else [EVALUATING]
-    shared = evaluating if n_rows else [*preload]
     with ExitStack() as stack:
         from generator.contracts import own  # Help needs none.
 
-        begin = partial(_begin, bounds.memory, own.used())
-        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, begin)), bounds)
-
-
-def reading(*more: str) -> AbstractContextManager[Executor]:
-    """One process that reads checkpoints, for commands that build no site.
-
-    more: modules that it shares
-    """
-    return processes(jobs=1, preload=(READING, *more))
+        begin = partial(_begin, limits.memory, own.used(), imported)
+        yield _PoolExecutor(
+            lambda: stack.enter_context(_pool(n_workers, context(), begin)),
+            limits,
+            is_tracked=not imported,
+        )
 
 
 def within_limits(executor: Executor, function: Callable[..., T], *tasks: "Task") -> T:
@@ -159,11 +188,11 @@ def within_limits(executor: Executor, function: Callable[..., T], *tasks: "Task"
 
 
 @contextmanager
-def _pool(n_workers: int, shared: list[str], begin: Callable[[], None]) -> Iterator[Any]:
+def _pool(n_workers: int, context: Any, begin: Callable[[], None]) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
-    with ProcessPool(max_workers=n_workers, context=_context(shared), initializer=begin) as pool:
+    with ProcessPool(max_workers=n_workers, context=context, initializer=begin) as pool:
         try:
             yield pool
         except BaseException:
@@ -174,16 +203,19 @@ def _pool(n_workers: int, shared: list[str], begin: Callable[[], None]) -> Itera
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def _without_interrupts(*, is_tracked: bool) -> Iterator[None]:
     """Hold Ctrl+C back until the block ends; processes and threads that start in it never get it,
     and end when the pool says so.
+
+    is_tracked: whether the pool needs the process of Python that clears away what is shared
     """
     if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():
         yield
         return
     came: list[tuple[Any, ...]] = []
     handler = signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))
-    resource_tracker.ensure_running()  # It would let Ctrl+C through when it starts.
+    if is_tracked:
+        resource_tracker.ensure_running()  # It would let Ctrl+C through when it starts.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -227,7 +259,10 @@ def _limited(limits: Limits, call: bytes) -> Any:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _begin(most: int, beside: "own.Used") -> None:
+def _begin(most: int, beside: "own.Used", imported: Sequence[str]) -> None:
+    for name in imported:
+        with suppress(ImportError):  # Said by what needs it.
+            import_module(name)
     # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode``
     # collects what is new.
     gc.disable()

@@ -1,5 +1,5 @@
-"""Imported by the process from which those are forked that read single checkpoints; its objects are
-frozen, so that no garbage collection of theirs copies their memory.
+"""Imported by the process that reads single checkpoints, or by that from which it is forked; its
+objects are frozen, so that no garbage collection copies their memory.
 """
 
 import gc

@@ -1,5 +1,5 @@
-"""Imported, after ``preload``, by the process from which those are forked that only say what they
-find: it rescales rotations without torch.
+"""Imported, after ``preload``, where what is found is only said: rotations are rescaled without
+torch.
 """
 
 from generator.libraries import rescale_without_torch

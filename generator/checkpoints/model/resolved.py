@@ -1,6 +1,5 @@
 """A config.json as the config class of its family in transformers understands it."""
 
-import copy
 import inspect
 import json
 import logging
@@ -184,7 +183,8 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
         return None, "", ()
     beside = _beside_class(readable.settings)
     own = {name: value for name, value in readable.settings.items() if name not in beside}
-    settings = json.loads(json.dumps(given(own), sort_keys=True, default=str))
+    text = json.dumps(given(own), sort_keys=True, default=str)
+    settings = json.loads(text)
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers", ()
     refused, mended = "", list[str]()
@@ -193,7 +193,7 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
             with quietly():
                 # Not by from_dict, which writes each config as text for a log, and for two families
                 # needs timm; of a copy, since config classes change what they are made from.
-                config = config_classes()[family](**copy.deepcopy(settings))
+                config = config_classes()[family](**json.loads(text))
                 return _settings(config), "", tuple(mended)
         # Config classes validate in many ways, and raise exceptions of any class.
         except Exception as error:  # noqa: BLE001
@@ -202,6 +202,7 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
             if not path:
                 break
             settings = dict(keys.with_value(settings, path, value))
+            text = json.dumps(settings)
             mended.append(keys.dotted(path))
     return None, refused, ()
 

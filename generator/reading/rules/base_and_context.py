@@ -7,6 +7,7 @@ import numpy as np
 from generator.checkpoints.model.families import AFTER_PADDING
 from generator.contracts import Examined, Json, Rule
 from generator.encodings import PositionTable, Rotation
+from generator.numerics.arrays import Array, Floats
 
 AT_ONCE = 2**14  # distances, of which the angles of every 128th and of the first 128 are made
 STEP = 2**7
@@ -58,14 +59,20 @@ def first_negative(form: Rotation, n_positions: int) -> int | None:
     """The first distance below ``n_positions`` at which the sum of cosines of all pairs is below 0;
     None without one.
     """
-    near = np.exp(1j * np.arange(STEP)[:, None] * form.frequencies)
+    near = _waves(form, np.arange(STEP))
     for start in range(0, n_positions, AT_ONCE):
-        far = np.exp(1j * np.arange(start, start + AT_ONCE, STEP)[:, None] * form.frequencies)
-        sums = (far.real @ near.real.T - far.imag @ near.imag.T).ravel()
+        far = _waves(form, np.arange(start, start + AT_ONCE, STEP))
+        sums = (far[0] @ near[0].T - far[1] @ near[1].T).ravel()
         below = sums[: n_positions - start] < 0.0
         if below.any():
             return start + int(np.argmax(below))
     return None
+
+
+def _waves(form: Rotation, distances: Array) -> tuple[Floats, Floats]:
+    """Cosines and sines of every pair: (n_distances, n_pairs) each, in memory as BLAS takes it."""
+    turned = np.exp(1j * distances[:, None] * form.frequencies)
+    return np.ascontiguousarray(turned.real), np.ascontiguousarray(turned.imag)
 
 
 RULE = Rule(

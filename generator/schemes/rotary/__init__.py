@@ -42,7 +42,7 @@ from generator.schemes.rotary.layers import (
     LOCAL_BASES,
     RotatedLayers,
     has_null_base,
-    rope_of,
+    ropes_of,
     rotated_layers,
 )
 from generator.schemes.rotary.stored import UNKNOWN_LENGTH, alone, compared
@@ -392,10 +392,11 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     for mixer in WITHOUT_ATTENTION:
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
             yield WORDING(f"mixer_{mixer}", layers=layers, n_layers=n_layers)
+    ropes = zip(rotated.all_layers, ropes_of(rotated.config, rotated.all_layers), strict=True)
     unrotated = [
         layer.index
-        for layer in all_layers
-        if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
+        for layer, rope in ropes
+        if rope is None and layer.attends and layer.part in parts
     ]
     if unrotated:
         yield WORDING("unrotated_layers", layers=unrotated, n_layers=n_layers)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from generator.checkpoints.model.layers import FULL, SLIDING, assumed
 from generator.checkpoints.model.resolved import OTHER_BASES
@@ -72,41 +73,53 @@ def rotated_layers(stack: Stack) -> list[RotatedLayers]:
     config, all_layers = stack.config, stack.layers
     if not all_layers:
         return [RotatedLayers(name, config, rope, (), ()) for name, rope in _unnumbered(config)]
-    groups: dict[str, RotatedLayers] = {}
-    for layer in all_layers:
-        rope = rope_of(config, layer, all_layers)
+    found: dict[str, tuple[ModelConfig, list[Layer]]] = {}
+    for layer, rope in zip(all_layers, ropes_of(config, all_layers), strict=True):
         if rope is not None:
             key = json.dumps(
                 [rope.settings, _head_dim_key(config, layer)], sort_keys=True, default=str
             )
-            group = groups.get(key) or RotatedLayers("", config, rope, (), all_layers)
-            groups[key] = replace(group, layers=(*group.layers, layer))
-    return _named(list(groups.values()))
+            found.setdefault(key, (rope, []))[1].append(layer)
+    return _named(
+        [
+            RotatedLayers("", config, rope, tuple(layers), all_layers)
+            for rope, layers in found.values()
+        ]
+    )
 
 
 def _head_dim_key(config: ModelConfig, layer: Layer) -> str:
     return layer.type if "global_head_dim" in config or "per_layer_config" in config else ""
 
 
-def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> ModelConfig | None:
-    """Settings of the rotation in a layer; None where it rotates nothing."""
-    if (
-        not layer.attends
-        or (layer.part == "encoder" and config.family in UNROTATED_ENCODERS)
-        or not _is_flagged(config, layer)
-    ):
-        return None
-    if (
+def ropes_of(config: ModelConfig, all_layers: Sequence[Layer]) -> list[ModelConfig | None]:
+    """Settings of the rotation in each layer of a stack; None where it rotates nothing."""
+    is_of_windows = (
         config.family in WINDOW_ONLY
-        and config.value("sliding_window")
-        and "sliding" not in layer.mixers
-        and any("sliding" in other.mixers for other in all_layers)
-    ):
-        return None
+        and bool(config.value("sliding_window"))
+        and any("sliding" in layer.mixers for layer in all_layers)
+    )
     bases = () if config.family in ONE_BASE else config.listed("layer_rope_theta")
+    by_type = {kind: _by_type(config, kind) for kind in {layer.type for layer in all_layers}}
+    return [
+        _rope_of(config, layer, by_type[layer.type], bases)
+        if _rotates(config, layer) and not (is_of_windows and "sliding" not in layer.mixers)
+        else None
+        for layer in all_layers
+    ]
+
+
+def _rotates(config: ModelConfig, layer: Layer) -> bool:
+    is_of_encoder = layer.part == "encoder" and config.family in UNROTATED_ENCODERS
+    return layer.attends and not is_of_encoder and _is_flagged(config, layer)
+
+
+def _rope_of(
+    config: ModelConfig, layer: Layer, rope: ModelConfig | None, bases: Sequence[Any]
+) -> ModelConfig | None:
+    """rope: settings for the type of the layer; bases: of each layer, where there are any"""
     if layer.index < len(bases):
         return config.rope.updated({"rope_theta": bases[layer.index]})
-    rope = _by_type(config, layer.type)
     if rope is not None and has_null_base(rope, config):
         return None
     scaled = config.listed("rope_scaling_layers")
