@@ -32,8 +32,9 @@ from generator.reading.questions import unresolved
 MOST = 100  # models of an owner, the newest
 COPY = "base_model:quantized:"  # The Hub's tag of what was made from another model.
 MONTH = len("2026-08")
-# Of what a cache, an index or a recurrent state is sized by, of layers that run again, of sinks.
-OF_CACHE = re.compile(r"head|rank|state|conv|kernel|expand|index|compress|loop|sink")
+# Of what a cache, an index or a recurrent state is sized by, of layers that run again, of sinks;
+# and without which classes refuse a config.
+OF_CACHE = re.compile(r"head|rank|state|conv|kernel|expand|index|compress|loop|sink|^eos_")
 
 
 def of_owner(owner: str) -> Sequence[str]:
