@@ -94,13 +94,14 @@ def chosen(layers: Any, count: int) -> list[int]:
 
 def stated(config: dict[str, Any]) -> int | None:
     """The number of layers of the decoder that ``config`` states, under any name, at its top or for
-    the language model nested in it.
+    the language model nested in it, each time that they run.
     """
     nested = next(
         (config[key] for key in ("text_config", "llm_config", "language_config") if key in config),
         config,
     )
-    return next((nested[key] for key in LAYERS if nested.get(key)), None)
+    n_layers = next((nested[key] for key in LAYERS if nested.get(key)), None)
+    return n_layers and n_layers * nested.get("num_loops", 1)
 
 
 def test_the_corpus_has_not_shrunk() -> None:
