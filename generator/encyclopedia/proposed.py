@@ -2,12 +2,14 @@
 their rows say, and what is in doubt.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from generator.checkpoints.hub import client
+from generator.checkpoints.model.keys import leaves, may_matter
 from generator.contracts import Json, ModelConfig
 from generator.encyclopedia import known_models, table
 from generator.encyclopedia.known_models import KnownModel
@@ -30,6 +32,9 @@ from generator.reading.questions import unresolved
 MOST = 100  # models of an owner, the newest
 COPY = "base_model:quantized:"  # The Hub's tag of what was made from another model.
 MONTH = len("2026-08")
+# Of what a cache, an index or a recurrent state is sized by, of layers that run again, of sinks;
+# and without which classes refuse a config.
+OF_CACHE = re.compile(r"head|rank|state|conv|kernel|expand|index|compress|loop|sink|^eos_")
 
 
 def of_owner(owner: str) -> Sequence[str]:
@@ -65,7 +70,12 @@ def proposed(hub_id: str, day: str) -> Refreshed:
     """
     end = time.monotonic() + SECONDS
     commit, given = published_config(hub_id, end)
-    config = settings_of(hub_id, given, set())
+    kept = {
+        path
+        for path, value in leaves(given)
+        if may_matter(path, value) or OF_CACHE.search(path[-1])
+    }
+    config = settings_of(hub_id, given, kept)
     owners = {model.id.partition("/")[0]: model.maker for model in known_models.known_models()}
     record: dict[str, Any] = {"id": hub_id}
     if maker := owners.get(hub_id.partition("/")[0]):

@@ -28,6 +28,7 @@ SCHEMA = 1
 SIZE = re.compile(
     r"(?<![A-Za-z0-9.])(?:\d+x)?\d+(?:[._]\d+)?[BbMm](?:-A?\d+(?:\.\d+)?[BE])?(?![a-z0-9])"
 )
+SINKS_OF_MIMO = "add_swa_attention_sink_bias"
 # One number in all, with or without that of active ones; the latter alone.
 COUNTED = re.compile(r"(\d+(?:\.\d+)?[BM])(?:-A(\d+(?:\.\d+)?B))?")
 ACTIVE = re.compile(r"-A(\d+(?:\.\d+)?B)(?![A-Za-z0-9])")
@@ -264,7 +265,8 @@ def _position(
         "limits": _limits(layers),
         "stacks": _stacks(layers, telling),
         "without_encoding": sum(_is_without(layer, telling) for layer in layers),
-        "sinks": any(isinstance(encoding.form, Sinks) for encoding in encodings),
+        "sinks": any(isinstance(encoding.form, Sinks) for encoding in encodings)
+        or config.flag(SINKS_OF_MIMO) is True,
         "temperature": bool(_temperatures(encodings)),
     }
 

@@ -4,7 +4,7 @@
   "use strict";
   const MOST = 8;
   const base = JSON.parse(document.getElementById("__config").textContent).base.replace(/\/?$/, "/");
-  const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const plain = (text) => text.toLowerCase().replaceAll("+", "plus").replace(/[^a-z0-9]/g, "");
   let models;
   // The edits that make `words` the beginning of `name`, up to two.
   const edits = (words, name) => {
@@ -22,26 +22,41 @@
   };
   // Numbers with a point, which some names write with an underscore: 3.8 is neither 38 nor 3 and 8.
   const decimals = (text) => (text.match(/\d+[._]\d+/g) ?? []).map((number) => number.replace("_", "."));
+  // A number with the single letter before or after it: 3n and e4b are neither 3 nor 4b.
+  const lettered = (text) => text.toLowerCase().match(/(?<![a-z])[a-z]\d+|\d+[a-z](?![a-z])/g) ?? [];
+  // A number that is not a part of one with a point: 3.1 is not 3.
+  const wholes = (text) => (text.match(/\d+\.\d+|\d+/g) ?? []).filter((number) => !number.includes("."));
+  // Whether a word of a name begins so, or has it in it where it has a digit: uncased is not cased.
+  const begins = (part, text, tokens) => (/\d/.test(part) ? text.includes(part) : tokens.some((token) => token.startsWith(part)));
+  // What names a copy in another format, and at the end a tuned one: sought without, where nothing is found with them.
+  const formats = /[-_ ]+(gguf|fp8|nvfp4|mxfp4|awq|gptq|mlx|bnb|int[48]|[48]-?bits?|bf16|fp16|quantized|q\d_\w+)(?![a-z0-9])/gi;
+  const tuned = /[-_ ]+(instruct|chat|it)$/i;
   // How far a model is from what was typed: the smaller, the nearer; none where it does not fit.
-  // A number has to be right in what else may be wrong or in another order, and so has a word of one or two letters.
-  const distance = ({ name, id, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints) => {
+  // A number has to be right in what else may be wrong or in another order, and so has a letter at it and a word of one or two letters.
+  const distance = ({ name, id, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints, typedLetters) => {
     if (!typedPoints.every((number) => points.includes(number))) return null;
     if (name === words || id === words) return 0;
     if (name.startsWith(words)) return 1;
     if (id.startsWith(words) || family === words) return 2;
     if (name.includes(words) || id.includes(words)) return 3;
     if (!typedNumbers.every((number) => numbers.includes(number))) return null;
-    if (parts.every((part) => (part.length > 2 ? text.includes(part) : tokens.includes(part) || numbers.includes(part)))) return 4;
+    if (parts.every((part) => (part.length > 2 ? begins(part, text, tokens) : tokens.includes(part) || numbers.includes(part)))) return 4;
+    if (!typedLetters.every((part) => id.includes(part))) return null;
     const wrong = words.length > 5 ? Math.min(edits(words, name), edits(words, id)) : 9;
     return wrong <= (words.length > 7 ? 2 : 1) ? 4 + wrong : null;
   };
   const found = (typed) => {
+    const without = typed.replace(formats, "");
+    const ways = [typed, without, without.replace(tuned, "")];
+    return ways.map(near).find((models) => models.length) ?? [];
+  };
+  const near = (typed) => {
     const words = plain(typed);
     const parts = typed.toLowerCase().split(/[^a-z0-9.]+/).filter(Boolean);
-    const [typedNumbers, typedPoints] = [typed.match(/\d+/g) ?? [], decimals(typed)];
+    const [typedNumbers, typedPoints, typedLetters] = [wholes(typed), decimals(typed), lettered(typed)];
     if (!words || !models) return [];
     return models
-      .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers, typedPoints) }))
+      .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers, typedPoints, typedLetters) }))
       .filter((model) => model.far !== null)
       .sort((one, other) => one.far - other.far || one.title.localeCompare(other.title, "en", { numeric: true }))
       .slice(0, MOST);
@@ -57,7 +72,8 @@
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
         const about = [owner, family, owner && path.startsWith("checkpoints/") && "measured"].filter(Boolean).join(" · ");
         const text = `${id} ${family}`.toLowerCase();
-        const [tokens, numbers, points] = [text.split(/[^a-z0-9.]+/), text.match(/\d+/g) ?? [], decimals(text)];
+        const tokens = `${text} ${id.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}`.split(/[^a-z0-9.]+/);
+        const [numbers, points] = [wholes(text), decimals(text)];
         return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };
       });
       then();

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 FIELD, FIRST = ".pa-find input", ".pa-find li:first-child a"
 # What somebody types, and the model that is first: names with digits, ids, families, parts of a
-# name, and names with a letter wrong, missing or too many.
+# name, names with a letter wrong, missing or too many, and those of copies and of tuned models.
 FOUND = {
     "Qwen3-8B": "Qwen/Qwen3-8B",
     "qwen3 8b": "Qwen/Qwen3-8B",
@@ -63,9 +63,18 @@ FOUND = {
     "xlnet": "xlnet/xlnet-base-cased",
     "ModernBERT-base": "answerdotai/ModernBERT-base",
     "minimax text 01": "MiniMaxAI/MiniMax-Text-01",
+    "command r+": "CohereLabs/c4ai-command-r-plus",
+    "llama3.1:8b": "meta-llama/Llama-3.1-8B",
+    "Llama-3-8B-Instruct": "meta-llama/Meta-Llama-3-8B",
+    "llama2 7b chat": "meta-llama/Llama-2-7b-hf",
+    "Qwen3-8B-GGUF": "Qwen/Qwen3-8B",
+    "Qwen/Qwen3-8B-FP8": "Qwen/Qwen3-8B",
+    "gpt-oss-20b MXFP4": "openai/gpt-oss-20b",
 }
 # Another number, another word, and none.
-NOT_FOUND = ("Qwen3.8", "Qwen 3.8", "ESM C", "ESM-C 600M", "zzzzzzzz")
+NOT_FOUND = (
+    "Qwen3.7", "Qwen 3.7", "gemma3n e4b", "DeepSeek-V3-0324", "ESM C", "ESM-C 600M", "zzzzzzzz"
+)  # fmt: skip
 
 
 @pytest.fixture(params=["served", "on disk"])

@@ -87,6 +87,22 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
         {(0, 2, 4, 6): (8, (FIRST, 0.0359304), 1.0)},
         None,
     ),
+    (
+        {**TURNED, "model_type": "nanbeige", "head_dim": 16, "num_loops": 2},
+        {tuple(range(8)): (16, EIGHT, 1.0)},
+        "halves",
+    ),
+    (
+        {**TURNED, "model_type": "nanbeige", "head_dim": 16, "loop_loss_weights": [0.5, 0.5]},
+        {tuple(range(12)): (16, EIGHT, 1.0)},
+        "halves",
+    ),
+    (
+        {**TURNED, "model_type": "mimo_v2", "head_dim": 16, "hybrid_layer_pattern": [0, 1, 1, 0],
+         "sliding_window": 32, "swa_rope_theta": 1e4, "rope_scaling": {"type": "default"}},
+        {(0, 3): (16, EIGHT, 1.0), (1, 2): (16, (FIRST, 0.316228, 0.1), 1.0)},
+        None,
+    ),
 ]  # fmt: skip
 # Its factor is √(1 + ln(512 / 128) / ln 128), and all frequencies are halved.
 LONG = {"long_factor": [2.0] * 8, "short_factor": [2.0] * 8, "rope_type": "longrope",
@@ -158,6 +174,19 @@ def test_solar_open_2_rotates_only_where_a_setting_asks(
     forms = {type(one.form) for one in found}
     assert (Rotation in forms) == rotates
     assert forms <= {Rotation, NoEncoding}
+
+
+def test_half_of_each_head_of_moirai_2_turns() -> None:
+    """Turned by QueryKeyProjection of uni2ts 2.0.0, run on unit vectors at position 1."""
+    series = {"d_ff": 1024, "d_model": 384, "max_seq_len": 512, "num_layers": 6,
+              "num_predict_token": 4, "patch_size": 16, "scaling": True}  # fmt: skip
+    files = ConfigAlone(series, "own")
+    [form] = [one.form for one in look(files).all]
+    assert isinstance(form, Rotation)
+    assert (form.rotary_dim, len(layer_map(files, look(files).all))) == (32, 6)
+    turned = [*form.parameters["inverse_frequencies"]]  # type: ignore[misc]
+    assert turned[:4] == pytest.approx([1.0, 0.562341, 0.316228, 0.177828], rel=1e-5)
+    assert turned[-1] == pytest.approx(0.000178, rel=1e-2)
 
 
 def test_the_language_model_of_vox_cpm_is_read_and_its_encoder_is_not() -> None:

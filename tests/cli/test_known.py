@@ -268,6 +268,18 @@ def test_a_new_model_is_added_with_what_its_page_will_say(folder: Path, tmp_path
     assert refresh(tmp_path, {NEW: repository(settings)}).stderr.count("unchanged") == 1
 
 
+def test_a_new_model_has_what_sizes_its_cache_and_what_names_its_layers(
+    folder: Path, tmp_path: Path
+) -> None:
+    said = {"swa_num_key_value_heads": 2, "kv_lora_rank": 8, "hybrid_override_pattern": "M*",
+            "conv_kernel": 4, "num_loops": 2}  # fmt: skip
+    settings = {**record(folder, QWEN)["config"], **said, "hidden_act": "silu"}
+    assert refresh(tmp_path, {NEW: repository(settings)}, "--new", NEW).returncode == 0
+    new = record(folder, NEW)["config"]
+    assert new.items() >= said.items()
+    assert "hidden_act" not in new
+
+
 def test_the_new_models_of_an_owner_are_added_without_its_copies(
     folder: Path, tmp_path: Path
 ) -> None:

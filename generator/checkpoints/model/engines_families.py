@@ -15,6 +15,7 @@ MOST_LAYERS = 2_048  # twice those of DeepNet (arXiv 2203.00555); more would tak
 FULL, WINDOWED, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 FIRST_ZAYA = "zaya1"
 OF_VOX_CPM, BESIDE_IT = "use_mup", "scale_depth"
+OF_MOIRAI, HEAD_OF_MOIRAI = "num_predict_token", 64
 # Families whose layers are built like those of another, and what else their code does.
 LIKE: Mapping[str, tuple[str, Json]] = MappingProxyType(
     {
@@ -162,6 +163,18 @@ def _solar_open_2(config: ModelConfig) -> Json:
     }
 
 
+def _nanbeige(config: ModelConfig) -> Json:
+    """Llama's layers, which run one time after another, each time with a cache of its own (mlx-lm,
+    nanbeige.py, and Nanbeige.swift of ml-explore/mlx-swift-lm, which refuse those that differ).
+    """
+    losses = config.listed("loop_loss_weights")
+    times = len(losses) + 1 if losses else config.count("num_loops") or 1
+    apart = ("loop_share_kv", "enable_double_loop_split", "enable_depth_attention")
+    if times * _n_layers(config) > MOST_LAYERS or any(map(config.flag, apart)):
+        return {"model_type": None}
+    return {"model_type": "llama", "num_hidden_layers": times * _n_layers(config)}
+
+
 def _zaya(config: ModelConfig) -> Json:
     """ZAYA as first published counts attention and experts as layers by turns, where transformers
     counts pairs of them (SGLang, configs/zaya.py and models/zaya.py); windows, and other turns, are
@@ -189,6 +202,30 @@ def vox_cpm(config: ModelConfig) -> Json:
     return {"model_type": "llama", **({"use_rope": False} if config.flag("no_rope") else {})}
 
 
+def moirai_2(config: ModelConfig) -> Json:
+    """Moirai 2, whose configs name no model type: positions are patches of a series, and half of
+    each head turns, in neighbours, as in GLM (uni2ts 2.0.0, model/moirai2/module.py, module/
+    transformer.py and module/position/attn_projection.py); variates have a bias of two values.
+    """
+    size = config.count("d_model")
+    if not size or size % HEAD_OF_MOIRAI or config.count("patch_size") is None:
+        return {}
+    heads = size // HEAD_OF_MOIRAI
+    return {
+        "model_type": "glm",
+        "hidden_size": size,
+        "head_dim": HEAD_OF_MOIRAI,
+        "intermediate_size": config.value("d_ff"),
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads,
+        "num_hidden_layers": min(config.count("num_layers") or 0, MOST_LAYERS),
+        "max_position_embeddings": config.value("max_seq_len"),
+        "partial_rotary_factor": 0.5,
+        "rope_theta": 10_000.0,
+        **dict.fromkeys(("d_model", "d_ff", "num_layers", "max_seq_len")),
+    }
+
+
 ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **dict.fromkeys(LIKE, _like),
@@ -196,6 +233,7 @@ ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         **dict.fromkeys(("sarvam_mla", "sarvam_moe"), _sarvam),
         # In GGUF alone: drafts of blocks (llama.cpp, src/models/dflash.cpp).
         "dflash": lambda _: {},
+        "nanbeige": _nanbeige,
         "openelm": _open_elm,
         "plamo3": _plamo_3,
         "smallthinker": _small_thinker,

@@ -14,7 +14,9 @@ from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.engines_families import (
     ENGINES,
     MOST_LAYERS,
+    OF_MOIRAI,
     OF_VOX_CPM,
+    moirai_2,
     own_base,
     under_names,
     vox_cpm,
@@ -406,6 +408,8 @@ def _mimo(config: ModelConfig) -> Json:
         settings["rope_parameters"] = {
             kind: {**shared, "rope_theta": base} for kind, base in bases.items()
         }
+        if "rope_scaling" in config:  # Of no kind, and one for both.
+            settings["rope_scaling"] = settings["rope_parameters"]
     return settings
 
 
@@ -536,6 +540,7 @@ UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         "ssm_cfg": _state_spaces,
         OF_VOX_CPM: vox_cpm,
+        OF_MOIRAI: moirai_2,
         "initial_context_length": _gpt_oss,
         "architecture": _tensorrt_llm,
         **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
@@ -560,6 +565,8 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         **dict.fromkeys(("minimax_text_01", "minimax_m1", "MiniMaxM1"), _minimax),
         # Of Monarch Mixer without a table.
         "m2_bert": lambda _: {},
+        # XiaomiMiMo's modeling_mimo_v2.py: the same layers.
+        "mimo_v2": lambda config: {"model_type": "mimo_v2_flash", **_mimo(config)},
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "new": _new,
