@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
+from generator.cache import blobs
 from generator.contracts import Tree
 from generator.errors import RefusedError
 
@@ -99,13 +100,15 @@ def _settle(folder: Path) -> None:
 
 
 def _recover(output: Path) -> None:
-    """Clean up after a build that was killed: end its replacements, and delete unfinished
-    folders.
+    """Clean up after a build that was killed: end its replacements, and delete what it has not
+    finished.
     """
     for name in SWAPPED:
         _settle(output / name)
     for unfinished in output.glob(".new-*"):
         shutil.rmtree(unfinished)
+    for folder in (output, *output.glob("history/*")):
+        blobs.clear(folder)
 
 
 def _home() -> tuple[Path, ...]:

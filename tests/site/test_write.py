@@ -79,6 +79,16 @@ def test_a_site_is_restored_if_its_build_was_killed_before_the_swap(output: Path
     assert contents(output / "site") == FIRST
 
 
+def test_what_a_killed_build_has_not_finished_is_deleted(output: Path) -> None:
+    for name in (".last-build.1-2.unfinished", "history/2023-11-14/release.json.1-2.unfinished"):
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_bytes(b"half")
+    (output / "history/2023-11-14/release.json").write_bytes(b"{}")
+    with owned(output):
+        assert [path.name for path in output.rglob("*.unfinished")] == []
+    assert (output / "history/2023-11-14/release.json").read_bytes() == b"{}"
+
+
 def test_a_site_is_deleted_if_its_build_was_killed_after_the_swap(output: Path) -> None:
     write(SECOND, output / ".former-site")
     with owned(output):
