@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -16,7 +16,7 @@ from generator.errors import RefusedError
 # The second survives a copy without hidden files, or of the store alone.
 MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"
 MARKED = "Made by Position Atlas. Everything in the output folder may be replaced.\n"
-OLD = ".former-"
+OLD, LOCK = ".former-", ".lock"
 SWAPPED = ("docs", "site")
 OUTPUT_NAMES = frozenset({*SWAPPED, "store", "history"})
 
@@ -39,7 +39,7 @@ def owned(output: Path) -> Iterator[Path]:
         raise RefusedError(
             f"{output}: {error.strerror}; expected a folder that can be written to"
         ) from None
-    lock = FileLock(output / ".lock")
+    lock = FileLock(output / LOCK)
     try:
         with lock.acquire(timeout=0):
             _recover(output)
@@ -47,6 +47,14 @@ def owned(output: Path) -> Iterator[Path]:
             _mark(output)  # Another program, or the limit of the store, may have removed a marker.
     except Timeout:
         raise RefusedError(f"{output}: another build is running there; expected none") from None
+
+
+def wait_until_free(output: Path) -> None:
+    """Wait for the end of a build in ``output``, where one is running."""
+    with suppress(OSError):  # The next build says what is wrong.
+        if (output / LOCK).exists():
+            with FileLock(output / LOCK):
+                pass
 
 
 def _mark(output: Path) -> None:

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from generator.errors import RefusedError
-from generator.site.write import MARKER, fresh, owned, write
+from generator.site.write import MARKER, fresh, owned, wait_until_free, write
 from tests.built import contents
 
 FIRST = {"index.md": b"first", "data/a.json": b"{}"}
@@ -57,6 +58,17 @@ def test_a_failure_leaves_the_previous_site_unchanged(output: Path) -> None:
         write({"a": b"", "a/b": b""}, output / "site")
     assert contents(output / "site") == FIRST
     assert folders(output) == ["site", "store"]
+
+
+def test_who_waits_for_a_build_goes_on_at_its_end(output: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        with owned(output):
+            waiting = threads.submit(wait_until_free, output)
+            with pytest.raises(TimeoutError):
+                waiting.result(0.2)
+        waiting.result()
+    wait_until_free(output / "nothing")
+    assert not (output / "nothing").exists()
 
 
 # Ends its process where the new site would take the place of the former one.
