@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,8 +25,15 @@ from tests.built import ROOT, contents
 from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
 KILLS, DISKS = 40, 8
-# In turns: no process can do anything about the first; the last is what a terminal sends.
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+# In turns, each to all processes of a build or to its first alone: no process can do anything about
+# a kill; a system whose memory runs out sends it to one, who asks a program to end asks it alone,
+# and a terminal interrupts all of a group.
+SIGNALS = (
+    (signal.SIGKILL, os.killpg),
+    (signal.SIGTERM, os.kill),
+    (signal.SIGINT, os.killpg),
+    (signal.SIGKILL, os.kill),
+)
 PATIENCE = 30.0  # seconds within which all processes have ended
 FOLDERS = {"table": TABLE, "rotation": ROTATION, "buckets": BUCKETS}
 MODEL = {"n_layer": 2, "n_positions": 128, "max_position_embeddings": 128, "vocab_size": 99}
@@ -54,8 +61,7 @@ def main(kills: int) -> None:
         trial = Trial(new, *(shown(folder / name) for name in ("before", "early", "after")))
         for number in range(kills):
             output = Path(shutil.copytree(before, folder / "output"))
-            sent = SIGNALS[number % len(SIGNALS)]
-            trial.end(output, seconds * (number + 0.5) / kills, sent)
+            trial.end(output, seconds * (number + 0.5) / kills, *SIGNALS[number % len(SIGNALS)])
             shutil.rmtree(output)
         with disk(folder / "disk"):
             for number in range(DISKS):
@@ -77,7 +83,9 @@ class Trial:
         self.rows, self.sites = rows, sites
         self.ended = self.sufficed = 0
 
-    def end(self, output: Path, seconds: float, sent: signal.Signals) -> None:
+    def end(
+        self, output: Path, seconds: float, sent: signal.Signals, send: Callable[[int, int], None]
+    ) -> None:
         """End a build in ``output`` after so many seconds by a signal, and build again."""
         what = f"{sent.name} after {seconds:.2f} s"
         with subprocess.Popen(
@@ -92,8 +100,7 @@ class Trial:
                 process.wait(seconds)
             self.ended += process.poll() is not None
             with suppress(ProcessLookupError):
-                # Who asks a program to end asks it alone; a terminal interrupts all of a group.
-                (os.kill if sent == signal.SIGTERM else os.killpg)(process.pid, sent)
+                send(process.pid, sent)
             _, said = process.communicate(timeout=PATIENCE)
         if "Traceback" in said:
             raise SystemExit(f"{what}: {said}")

@@ -9,12 +9,14 @@ import shutil
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import escape
 from io import BufferedReader
 from pathlib import Path
 from threading import get_ident
 
 Chunk = bytes | memoryview
 DIGEST = 32  # bytes, with which an entry begins
+UNFINISHED = ".unfinished"  # the ending of what ``write`` has not finished
 
 
 def write(path: Path, chunks: Iterable[Chunk]) -> None:
@@ -24,7 +26,7 @@ def write(path: Path, chunks: Iterable[Chunk]) -> None:
     errors: OSError
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}.unfinished")
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}{UNFINISHED}")
     try:
         with unfinished.open("wb") as file:
             file.writelines(chunks)
@@ -33,6 +35,16 @@ def write(path: Path, chunks: Iterable[Chunk]) -> None:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def clear(folder: Path, name: str | None = None) -> None:
+    """Delete what killed processes left of the files of a folder, or of the one with this name,
+    while no other process writes them.
+
+    errors: OSError
+    """
+    for path in folder.glob(f"{'*' if name is None else escape(name)}.*{UNFINISHED}"):
+        path.unlink(missing_ok=True)
 
 
 def open_regular(path: Path) -> BufferedReader:

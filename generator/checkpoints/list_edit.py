@@ -38,6 +38,7 @@ def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
             f"{path}: {found}; expected a list in a folder that can be written to"
         ) from None
     try:
+        blobs.clear(place.parent, place.name)
         yield
     finally:
         lock.release()

@@ -37,7 +37,7 @@ with deferred():
     from generator.pipeline import evaluate, local_pool
     from generator.pipeline import inspect as inspecting
     from generator.reading import find, lint, named, plan
-    from generator.site import materials
+    from generator.site import materials, write
     from generator.site.history import causes, curves, former_site, sentences
 
 if TYPE_CHECKING:
@@ -224,6 +224,7 @@ def serve(
     command += ["--config", str(config_file), "--output", str(output)]
 
     def rebuild() -> None:
+        write.wait_until_free(output)  # One that is running may have read the list before.
         subprocess.run(command, check=False)
 
     libraries.need_site("serve")

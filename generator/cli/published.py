@@ -145,6 +145,8 @@ def refresh(
     read, or an id is not one of them.
     """
     changed = _read(ids or [], owner or [], may_add=new)
+    if not check:
+        blobs.clear(known_models.FOLDER)
     for model in () if check else changed:
         blobs.write(known_models.file_of(model.id), [model.text.encode()])
     typer.echo(refreshed.table(changed))

@@ -35,20 +35,18 @@ from generator.pipeline import (
     jobs,
     last_build,
     not_reached,
+    publication,
     runs,
     use,
     versions,
 )
 from generator.pipeline.artifacts import Artifacts
 from generator.pipeline.executor import Executor, Executors
-from generator.pipeline.publication import FOLDER as RELEASES
-from generator.pipeline.publication import History
 from generator.pipeline.store import Store
 from generator.reading import lint, plan
 from generator.reading.find import all_schemes
 from generator.reading.plan import Task
 from generator.site import render, write
-from generator.site.history.published_numbers import Compared
 from generator.site.html import mkdocs_build
 from generator.site.kinds import every_kind, of_guests
 from generator.site.materials import OURS, Materials
@@ -139,7 +137,8 @@ class _Build:
         self.spec, self.on_event = spec, on_event
         self.store = store = Store(spec.folder / "store", versions.evaluation())
         self.digests = fingerprint.Digests(store.blobs)
-        self.compared: Compared = {}  # An early site takes the place of the former one.
+        # A site takes the place of the former one before the build has finished.
+        self.compared = publication.read_compared(store.blobs)
         self.keys = {task: self.current(task) for task in spec.tasks}
         self.unevaluated = jobs.without_evaluation(self.keys, spec.only, store, spec.fresh)
         for task in [task for task in spec.tasks if task not in self.unevaluated]:
@@ -154,7 +153,7 @@ class _Build:
         if any(key is None and task not in self.unevaluated for task, key in self.keys.items()):
             return None
         rows, materials = self.spec.tasks, self.spec.materials
-        releases = self.spec.folder / RELEASES
+        releases = self.spec.folder / publication.FOLDER
         read = (*materials.templates, *materials.written, *materials.settings)
         measures = [measure for task in rows for measure in use.measures(task)]
         return fingerprint.of_parts(
@@ -226,7 +225,7 @@ class _Build:
 
     def write_docs(
         self, outcomes: dict[Task, Outcome], artifacts: Artifacts
-    ) -> tuple[dict[Task, Outcome], History]:
+    ) -> tuple[dict[Task, Outcome], publication.History]:
         """Write the Markdown of all pages, and all other files; the outcomes as these show them,
         where rows fail whose pages cannot be made.
 
@@ -247,11 +246,16 @@ class _Build:
             self.write_pages(history.atlas, artifacts)
         return outcomes, history
 
-    def history(self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts) -> History:
+    def history(
+        self, outcomes: Mapping[Task, Outcome], artifacts: Artifacts
+    ) -> publication.History:
         """errors: RefusedError where the site would lack many checkpoints of the former one"""
         measuring = frozenset(task.checkpoint.slug for task in self.missing(outcomes))
         atlas = replace(self.atlas(self.rows(outcomes), artifacts), measuring=measuring)
-        history = History.of(self.spec.folder, atlas, self.spec.published, self.compared)
+        history = publication.History.of(
+            self.spec.folder, atlas, self.spec.published, self.compared
+        )
+        publication.store_compared(self.store.blobs, self.compared)
         if not self.spec.shrinks:
             history.check_complete()
         return history
@@ -319,6 +323,7 @@ class _Build:
         last_build.record(self.spec.folder, self.digests, inputs, counts)
         self.digests.save()
         self.store.limit(outcomes, used)
+        publication.store_compared(self.store.blobs, {})
 
 
 def _measures(row: Task, outcome: Outcome) -> list[Task]:

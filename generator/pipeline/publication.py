@@ -1,10 +1,12 @@
 """The releases of an output folder, and the one that a build adds."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
+from generator.cache.blobs import BlobCache
 from generator.contracts import Atlas, Maker, Release
 from generator.errors import MOST_LOST, RefusedError
 from generator.site.data import downloads as data_files
@@ -12,6 +14,7 @@ from generator.site.history import former_site, published_numbers, releases
 from generator.site.history.published_numbers import Compared
 
 FOLDER = "history"
+COMPARED = "compared-tables"  # Name of an entry of the store.
 
 
 @dataclass(frozen=True)
@@ -95,3 +98,17 @@ class History:
         """Keep the new release, for later builds. errors: OSError"""
         if self.new:
             releases.write(self.folder, self.new, self.data)
+
+
+def read_compared(blobs: BlobCache) -> Compared:
+    """What a build which has not finished found of tables that its site has replaced since."""
+    stored = json.loads(blobs.get(COMPARED) or b"[]")
+    return {(path, before, after): rows for (path, before, after), rows in stored}
+
+
+def store_compared(blobs: BlobCache, compared: Compared) -> None:
+    """Store for the next build what is ``compared``; nothing where that is nothing."""
+    if compared:
+        blobs.put(COMPARED, json.dumps([*compared.items()]).encode())
+    else:
+        (blobs.folder / COMPARED).unlink(missing_ok=True)

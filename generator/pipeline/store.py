@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from generator.cache.blobs import BlobCache
+from generator.cache.blobs import UNFINISHED, BlobCache
 from generator.cache.fingerprint import NAME as DIGESTS
 from generator.cache.fingerprint import of_parts
 from generator.contracts import Call, Digest, Outcome
@@ -118,7 +118,7 @@ class Store:
         files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()]
         left = sum(state.st_size for state, _ in files)
         for state, path in sorted(files, key=lambda file: (file[0].st_mtime_ns, file[1])):
-            if path.suffix == ".unfinished" or (left > most and path.name not in wanted):
+            if path.suffix == UNFINISHED or (left > most and path.name not in wanted):
                 path.unlink(missing_ok=True)
                 left -= state.st_size
 

@@ -3,19 +3,20 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
+from generator.cache import blobs
 from generator.contracts import Tree
 from generator.errors import RefusedError
 
 # The second survives a copy without hidden files, or of the store alone.
 MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"
 MARKED = "Made by Position Atlas. Everything in the output folder may be replaced.\n"
-OLD = ".former-"
+OLD, LOCK = ".former-", ".lock"
 SWAPPED = ("docs", "site")
 OUTPUT_NAMES = frozenset({*SWAPPED, "store", "history"})
 
@@ -38,7 +39,7 @@ def owned(output: Path) -> Iterator[Path]:
         raise RefusedError(
             f"{output}: {error.strerror}; expected a folder that can be written to"
         ) from None
-    lock = FileLock(output / ".lock")
+    lock = FileLock(output / LOCK)
     try:
         with lock.acquire(timeout=0):
             _recover(output)
@@ -46,6 +47,14 @@ def owned(output: Path) -> Iterator[Path]:
             _mark(output)  # Another program, or the limit of the store, may have removed a marker.
     except Timeout:
         raise RefusedError(f"{output}: another build is running there; expected none") from None
+
+
+def wait_until_free(output: Path) -> None:
+    """Wait for the end of a build in ``output``, where one is running."""
+    with suppress(OSError):  # The next build says what is wrong.
+        if (output / LOCK).exists():
+            with FileLock(output / LOCK):
+                pass
 
 
 def _mark(output: Path) -> None:
@@ -99,13 +108,15 @@ def _settle(folder: Path) -> None:
 
 
 def _recover(output: Path) -> None:
-    """Clean up after a build that was killed: end its replacements, and delete unfinished
-    folders.
+    """Clean up after a build that was killed: end its replacements, and delete what it has not
+    finished.
     """
     for name in SWAPPED:
         _settle(output / name)
     for unfinished in output.glob(".new-*"):
         shutil.rmtree(unfinished)
+    for folder in (output, *output.glob("history/*")):
+        blobs.clear(folder)
 
 
 def _home() -> tuple[Path, ...]:

@@ -116,6 +116,14 @@ def test_a_list_keeps_its_permissions_and_is_whole_if_the_disk_is_full(
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
+def test_what_a_killed_command_left_of_a_list_is_deleted(path: Path) -> None:
+    mine, other = (path.with_name(f"{name}.1-2.unfinished") for name in (path.name, "other"))
+    for unfinished in (mine, other):
+        unfinished.write_bytes(b"half")
+    with list_edit.locked(path, pytest.fail):
+        assert (mine.exists(), other.exists()) == (False, True)
+
+
 def test_a_list_that_is_not_there_is_not_locked(path: Path) -> None:
     with (
         pytest.raises(RefusedError, match=r"absent\.yml: cannot be read"),

@@ -67,8 +67,9 @@ def refresh(
 def test_a_changed_base_is_named_and_written(folder: Path, tmp_path: Path) -> None:
     before = record(folder, QWEN)
     published = {**before["config"], **OTHER, "rope_theta": 5e6, "layer_types": ["full"]}
+    (folder / "killed.json.1-2.unfinished").write_bytes(b"half")
     done = refresh(tmp_path, {QWEN: repository(published)}, QWEN)
-    assert done.returncode == 0
+    assert (done.returncode, [*folder.glob("*.unfinished")]) == (0, [])
     head, line, row, *_ = done.stdout.splitlines()
     assert (head, line) == ("| Model | Position | Settings |", "| --- | --- | --- |")
     assert row.startswith("| Qwen/Qwen3-8B | In all layers of the decoder, the rotation has base")

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from safetensors.numpy import load, save
 
+from generator.pipeline.publication import History
 from generator.site.materials import SETTINGS
 from tests import inline
 from tests.serving import served
@@ -94,6 +95,28 @@ def test_a_release_says_which_row_of_a_table_changed(tmp_path: Path) -> None:
         assert found["by"] == pytest.approx(50.0)
         page = (tmp_path / output / "docs/changes.md").read_text(encoding="utf-8")
         assert "1 of 16 rows changed, row 5, by 50% of its norm" in unescape(page)
+
+
+def test_a_release_has_the_rows_of_a_table_though_a_first_build_ended_with_its_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the tables of the former release were, there are those of the new one by then."""
+    write_folder(tmp_path / "table", TABLE)
+    assert run(tmp_path, ["table"]) == (0, "")
+    stored = load(TABLE["model.safetensors"])
+    stored["wpe.weight"][5] *= 1.5
+    (tmp_path / "table/model.safetensors").write_bytes(save(stored))
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "save", _ended)
+        assert run(tmp_path, ["table"], day=1)[0] == 2
+    assert run(tmp_path, ["table"], day=1) == (0, "")
+    record = (tmp_path / "build/history/2023-11-15/release.json").read_text(encoding="utf-8")
+    [encoding] = json.loads(record)["checkpoints"]["table"]["encodings"]
+    assert [encoding["rows"][name] for name in ("changed", "compared", "row")] == [1, 16, 5]
+
+
+def _ended(_: History) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_site_without_a_history_gives_none_and_one_that_is_down_or_foreign_stops_the_build(

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from generator.errors import RefusedError
-from generator.site.write import MARKER, fresh, owned, write
+from generator.site.write import MARKER, fresh, owned, wait_until_free, write
 from tests.built import contents
 
 FIRST = {"index.md": b"first", "data/a.json": b"{}"}
@@ -59,6 +60,17 @@ def test_a_failure_leaves_the_previous_site_unchanged(output: Path) -> None:
     assert folders(output) == ["site", "store"]
 
 
+def test_who_waits_for_a_build_goes_on_at_its_end(output: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        with owned(output):
+            waiting = threads.submit(wait_until_free, output)
+            with pytest.raises(TimeoutError):
+                waiting.result(0.2)
+        waiting.result()
+    wait_until_free(output / "nothing")
+    assert not (output / "nothing").exists()
+
+
 # Ends its process where the new site would take the place of the former one.
 KILLED = """
 import os, sys
@@ -77,6 +89,16 @@ def test_a_site_is_restored_if_its_build_was_killed_before_the_swap(output: Path
     with owned(output):
         assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
+
+
+def test_what_a_killed_build_has_not_finished_is_deleted(output: Path) -> None:
+    for name in (".last-build.1-2.unfinished", "history/2023-11-14/release.json.1-2.unfinished"):
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_bytes(b"half")
+    (output / "history/2023-11-14/release.json").write_bytes(b"{}")
+    with owned(output):
+        assert [path.name for path in output.rglob("*.unfinished")] == []
+    assert (output / "history/2023-11-14/release.json").read_bytes() == b"{}"
 
 
 def test_a_site_is_deleted_if_its_build_was_killed_after_the_swap(output: Path) -> None:

@@ -3,7 +3,6 @@ GitLab that publishes its site.
 """
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ FILES = {
 GITHUB = {"site.yml": ".github/workflows/site.yml"}
 GITLAB = {"gitlab-ci.yml": ".gitlab-ci.yml"}
 EXAMPLES = ("sinusoid", "llama-3.1-8b", "bloom-7b1")
-SCHEMA = "checkpoints.schema.json"
+SCHEMA, CONFIG = "checkpoints.schema.json", "config.json"
 WHOLE = f"{PROGRAM}[site]"
 
 
@@ -99,9 +98,11 @@ def write(folder: Path, *, gitlab: bool = False) -> None:
         for key, value in values.items():
             content = content.replace(key, value)
         target.write_text(content, encoding="utf-8")
-    shutil.copyfile(ROOT / SCHEMA, folder / SCHEMA)
-    for example in EXAMPLES:
-        shutil.copytree(ROOT / "references" / example, folder / "examples" / example)
+    copied = {f"examples/{name}/{CONFIG}": ROOT / "references" / name / CONFIG for name in EXAMPLES}
+    for place, source in {SCHEMA: ROOT / SCHEMA, **copied}.items():
+        # By bytes: of a full disk, copies of shutil name the source, or list every file.
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_bytes(source.read_bytes())
 
 
 def tell(terminal: Terminal, folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from generator.cache import blobs
 from generator.errors import RefusedError
 from generator.site.history.changes import Checkpoints, checkpoints
 from generator.site.history.published_numbers import Read, arrays_of, with_steps
@@ -170,10 +171,9 @@ def bring_releases(site: str, folder: Path) -> None:
     names = _names(f"{base}/index.json")
     for name in names:
         if not (folder / name / RECORD).exists():
-            (folder / name).mkdir(parents=True, exist_ok=True)
             # The record last: without it, the folder is no release.
             for file in (*(f"{data}.gz" for data in DATA), RECORD):
-                (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
+                blobs.write(folder / name / file, [fetched(f"{base}/{name}/{file}")])
     for record in folder.glob(f"*/{RECORD}") if names else ():
         if record.parent.name not in names:
             shutil.rmtree(record.parent)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from generator.cache import blobs
 from generator.contracts import Release, ReleasedCheckpoint, ReleasedCopy
 from generator.errors import RefusedError
 from generator.site.history.causes import Cause, causes, versions
@@ -113,10 +114,9 @@ def steps(releases: Sequence[Release]) -> list[Step]:
 def write(folder: Path, release: Release, data: Mapping[str, bytes]) -> None:
     """Add ``release`` to ``folder``, with its ``data`` by name. errors: OSError"""
     place = folder / release.id
-    place.mkdir(parents=True, exist_ok=True)
     for name, content in data.items():
-        (place / f"{name}.gz").write_bytes(compressed(content))
-    (place / RECORD).write_bytes(encoded(release))  # Last: without it, the folder is no release.
+        blobs.write(place / f"{name}.gz", [compressed(content)])
+    blobs.write(place / RECORD, [encoded(release)])  # Last: without it, the folder is no release.
 
 
 def encoded(release: Release) -> bytes:

@@ -1,5 +1,6 @@
 """Releases in a folder."""
 
+import errno
 import gzip
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,24 @@ def test_a_folder_gives_back_what_was_written(tmp_path: Path) -> None:
         releases.write(tmp_path, release, {"atlas.json": b"data"})
     assert releases.read(tmp_path) == found
     assert gzip.decompress((tmp_path / "2026-02-02/atlas.json.gz").read_bytes()) == b"data"
+
+
+def test_a_release_whose_record_cannot_be_written_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a record would be refused by every later build."""
+    replace = Path.replace
+
+    def full(path: Path, target: Path) -> Path:
+        if target.name == releases.RECORD:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    (release,) = history(published())
+    with pytest.raises(OSError, match="No space"):
+        releases.write(tmp_path, release, {"atlas.json": b"data"})
+    assert releases.read(tmp_path) == ()
 
 
 def test_a_folder_without_its_record_is_no_release(tmp_path: Path) -> None:
