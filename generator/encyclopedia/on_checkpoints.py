@@ -32,7 +32,9 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
     is_original = original.startswith(OF_HUB)
     name = original.removeprefix(OF_HUB) if is_original else outcome.checkpoint.model
     found = next((model for model in records(atlas) if model["id"] == name), None)
-    return found and OfCheckpoint(
+    if found is None:
+        return None
+    return OfCheckpoint(
         found,
         page_of(name, ".html"),
         is_original,
