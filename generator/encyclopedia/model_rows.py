@@ -227,6 +227,14 @@ def page_of(hub_id: str, ending: str = ".md") -> str:
     return f"models/{hub_id.replace('/', '--')}{ending}"
 
 
+def kind_of(model: Json) -> str:
+    """ "image", "speech" or "text", by what it reads and by its stacks."""
+    if model["image"] and model["inputs"] == ["image"]:
+        return "image"
+    hears = "audio" in model["inputs"] and any(one["part"] == "encoder" for one in model["stacks"])
+    return "speech" if hears else "text"
+
+
 def _row(model: Json, titles: Mapping[str, str], near: str, measured: str) -> KnownModelRow:
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"

@@ -11,14 +11,21 @@
     element.append(...inner);
     return element;
   };
-  const option = (id) => made("option", { value: id }, id.split("/").pop());
+  const list = made("datalist", { id: "pa-compared-ids" }, ...Object.keys(models).map((id) => made("option", { value: id })));
+  const byName = new Map(Object.keys(models).map((id) => [id.split("/").pop().toLowerCase(), id]));
+  // An id, or the name in it; none for what is half typed.
+  const idOf = ({ value }) => (Object.hasOwn(models, value.trim()) ? value.trim() : byName.get(value.trim().toLowerCase()));
+  form.append(list);
   const fields = Array.from({ length: MOST }, (_, index) => {
-    const field = made("select", {}, made("option", { value: "" }, "–"), ...Object.keys(models).map(option));
+    const field = made("input", { type: "search", autocomplete: "off", placeholder: "owner/name" });
+    field.setAttribute("list", list.id);
+    field.addEventListener("focus", () => field.select()); // The list is then of all models.
+    field.addEventListener("change", () => field.setAttribute("aria-invalid", Boolean(field.value.trim() && !idOf(field))));
     form.append(made("label", {}, `Model ${index + 1} `, field));
     return field;
   });
-  const titles = [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
-  const chosen = () => [...new Set(fields.map((field) => field.value).filter(Boolean))];
+  const titles = [...table.tBodies[0].rows].map((row) => row.cells[0]);
+  const chosen = () => [...new Set(fields.map(idOf).filter(Boolean))];
   const show = () => {
     const ids = chosen();
     const heads = ids.map((id) => {
@@ -31,7 +38,7 @@
         const texts = ids.map((id) => models[id][index]);
         const cells = texts.map((text) => made("td", {}, text));
         const className = new Set(texts).size > 1 ? "pa-differs" : "";
-        return made("tr", { className }, made("th", { scope: "row" }, title), ...cells);
+        return made("tr", { className }, title.cloneNode(true), ...cells);
       }),
     );
   };

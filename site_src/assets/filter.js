@@ -132,6 +132,10 @@
     show();
   };
 
+  // A row that is cut short is whole after a press; the styles do it for keys.
+  table?.addEventListener("click", ({ target }) => {
+    if (!target.closest("a, button, thead") && getSelection().isCollapsed) target.closest("tr")?.classList.toggle("pa-open");
+  });
   for (const row of rows) if (row.dataset.paRow) pin(row);
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());

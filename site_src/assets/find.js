@@ -58,7 +58,7 @@
     return models
       .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers, typedPoints, typedLetters) }))
       .filter((model) => model.far !== null)
-      .sort((one, other) => one.far - other.far || one.title.localeCompare(other.title, "en", { numeric: true }))
+      .sort((one, other) => one.far - other.far || other.isMeasured - one.isMeasured || one.title.localeCompare(other.title, "en", { numeric: true }))
       .slice(0, MOST);
   };
 
@@ -67,6 +67,8 @@
     if (models || document.getElementById("pa-names")) return;
     const script = Object.assign(document.createElement("script"), { id: "pa-names", src: `${base}data/find.js` });
     script.addEventListener("load", () => {
+      const named = (folder) => new Set(window.atlasModelNames.filter(([, , path]) => path.startsWith(folder)).map(([id]) => id));
+      const [published, measured] = [named("models/"), named("checkpoints/")];
       models = window.atlasModelNames.map(([id, family, path]) => {
         // A title of a measured checkpoint may have a slash too.
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
@@ -74,7 +76,8 @@
         const text = `${id} ${family}`.toLowerCase();
         const tokens = `${text} ${id.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}`.split(/[^a-z0-9.]+/);
         const [numbers, points] = [wholes(text), decimals(text)];
-        return { title, about, path, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };
+        const [isOfModel, isMeasured] = [published.has(id), measured.has(id)];
+        return { title, about, path, isOfModel, isMeasured, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };
       });
       then();
     });
@@ -143,14 +146,15 @@
     });
   };
 
-  // Models first where what was typed has a number, begins a name or is a long part of one; else, as for RoPE, below the pages that
-  // explain it.
+  // Models first, of each its measures before its settings, where what was typed has a number, begins a name or is a long part of one;
+  // else, as for RoPE, below the pages that explain it.
   const search = (field, result) => {
     const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });
     const others = result.lastElementChild; // What the theme finds; it says above how much.
     const show = () => {
       const hasNumber = /\d/.test(field.value);
-      const some = found(field.value).filter(({ path, far }) => path.startsWith("models/") && (hasNumber || far < 5)).slice(0, 3);
+      // What has no id is a checkpoint alone, which the theme finds.
+      const some = found(field.value).filter(({ isOfModel, far }) => isOfModel && (hasNumber || far < 5)).slice(0, 3);
       const isFirst = hasNumber || some[0]?.far < (field.value.length > 4 ? 4 : 3);
       if (!isFirst && !others.childElementCount) some.length = 0; // Until the theme has its results, which Enter opens.
       others[isFirst ? "before" : "after"](list);

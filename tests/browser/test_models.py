@@ -182,7 +182,10 @@ def test_three_versions_of_mistral_stand_side_by_side_in_two_clicks(
 
 def test_the_models_side_by_side_stay_in_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}/models/compare.html")
-    page.get_by_label("Model 4").select_option("Qwen/Qwen3-8B")
+    field = page.get_by_label("Model 4")
+    field.fill("qwen3-")
+    expect(page.locator(".pa-compared thead th")).to_have_count(4)  # No model has that name.
+    field.fill("qwen3-8b")
     expect(page).to_have_url(re.compile("#models=.*Qwen%2FQwen3-8B$"))
     expect(page.locator(".pa-compared thead th").last).to_have_text("Qwen3-8B")
     page.goto("about:blank")
@@ -191,3 +194,41 @@ def test_the_models_side_by_side_stay_in_the_address(page: Page, address: str) -
     base = page.locator(".pa-compared tr", has_text="Rotary base")
     assert base.locator("td").all_inner_texts() == ["1,000,000", "150,000"]
     expect(base).to_have_class("pa-differs")
+
+
+def test_a_row_is_two_lines_on_a_phone_and_whole_after_a_press(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 900})
+    page.goto(f"{address}/{KIND}")
+    rows = page.locator(".pa-models tbody tr")
+    heights = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
+    assert max(heights) < 60
+    row = rows.first
+    more = row.locator("td").nth(4)  # How its layers mix positions.
+    end = "(one, row) => one.getBoundingClientRect().bottom - row.getBoundingClientRect().bottom"
+    assert more.evaluate(end, row.element_handle()) > 0
+    row.click(position={"x": 330, "y": 20})
+    assert more.evaluate(end, row.element_handle()) <= 0
+    row.click(position={"x": 330, "y": 20})
+    row.locator("a").first.focus()
+    page.keyboard.press("Shift")  # A key, so that the focus is seen.
+    assert more.evaluate(end, row.element_handle()) <= 0
+
+
+def test_a_cell_that_is_cut_is_whole_after_a_press_and_by_key(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{address}/{KIND}")
+    is_cut = "one => one.scrollWidth > one.clientWidth"
+    rows = page.locator(".pa-models tbody tr")
+    cut = f"rows => rows.findIndex(row => [...row.querySelectorAll('small')].some({is_cut}))"
+    row = rows.nth(rows.evaluate_all(cut))
+    notes = row.locator("small")
+    assert any(note.evaluate(is_cut) for note in notes.all())
+    row.locator("td").nth(4).click()
+    assert not any(note.evaluate(is_cut) for note in notes.all())
+
+
+def test_without_javascript_rows_on_a_phone_are_whole(without_scripts: Page, address: str) -> None:
+    without_scripts.set_viewport_size({"width": 375, "height": 900})
+    without_scripts.goto(f"{address}/{KIND}")
+    row = without_scripts.locator(".pa-models tbody tr").first
+    assert row.evaluate("row => row.scrollHeight <= row.clientHeight + 1")

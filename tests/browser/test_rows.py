@@ -2,6 +2,8 @@
 at once, and on paper.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -133,3 +135,16 @@ def test_names_for_ears_are_words_alone(shown: Page) -> None:
     expect(shown.get_by_role("rowheader", name=name, exact=True)).to_have_count(1)
     empty = shown.locator("dd").evaluate_all("all => all.filter(one => !one.textContent.trim())")
     assert empty == []
+
+
+def test_paper_has_a_finding_and_a_figure_of_each_analysis(shown: Page) -> None:
+    where = shown.locator(".pa-on-paper")
+    expect(where).to_be_hidden()
+    sheets = re.findall(rb"/Type\s*/Page\b", shown.pdf(format="A4"))
+    assert 1 < len(sheets) <= 12
+    shown.emulate_media(media="print")
+    expect(where).to_contain_text("checkpoints/all-minilm-l6-v2.html")
+    for one in shown.locator("details.pa-analysis").all():
+        expect(one.locator(".pa-row-says")).to_be_visible()
+        assert one.locator("figure:visible").count() == 1
+        assert one.locator("table:visible").count() == 0

@@ -14,9 +14,10 @@ from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
+from generator.site.pages import checkpoint as checkpoint_pages
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
-from tests.support import flowing
+from tests.support import checkpoint, flowing
 
 MOST_BYTES = 20_000  # of a page without the frame of the theme, which is as large
 
@@ -242,4 +243,28 @@ def test_a_page_leads_to_the_figures_of_a_copy() -> None:
     guest = guests(published.table([model]))
     atlas = Atlas((Outcome(row, "ok"),), (), all_schemes(), guests=guest)
     [page] = published_model.pages(atlas)
-    assert 'checkpoints/copy.html">figures of a copy</a>' in rendered(page)
+    assert 'checkpoints/copy.html">A copy is listed here</a>' in rendered(page)
+
+
+def test_the_page_of_a_measured_checkpoint_has_the_same_numbers() -> None:
+    """Of a copy those of its original; of a model that is not in the table none."""
+    model = known_model("Qwen/Qwen3-0.6B")
+    assert model is not None
+    rows = [
+        checkpoint(slug="one", copy_of="hub:Qwen/Qwen3-0.6B"),
+        checkpoint(slug="two", of="Qwen/Qwen3-0.6B"),
+        checkpoint(slug="three", of="nobody/nothing"),
+    ]
+    outcomes = tuple(Outcome(row, "ok") for row in rows)
+    atlas = Atlas(outcomes, (), all_schemes(), guests=guests(published.table([model])))
+    own = {page.path: rendered(page) for page in checkpoint_pages.pages(atlas)}
+    one, two, three = (own[f"checkpoints/{row.slug}.md"] for row in rows)
+    [page] = published_model.pages(atlas)
+    five = BeautifulSoup(rendered(page), "html.parser").select_one(".pa-five")
+    assert five
+    for text, whose in ((one, "its original"), (two, "its published config")):
+        shown = BeautifulSoup(text, "html.parser")
+        assert str(shown.select_one(".pa-five")) == str(five)
+        assert whose in text
+        assert shown.select_one('.pa-published a[href$="models/Qwen--Qwen3-0.6B.html"]')
+    assert "pa-five" not in three

@@ -76,7 +76,8 @@ def text_of(atlas: Atlas) -> str:
 def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
     opening = text[: text.index("## One finding from each scheme")]
-    assert 'src="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
+    assert 'src="figures/helix/decoder-learned/principal_components-curve-opening.svg"' in opening
+    assert 'href="figures/helix/decoder-learned/principal_components-curve.svg"' in opening
     assert "The table is a helix of " in opening
     brief = "Its positions run round a circle, about one lap in eight tokens."
     assert brief in flowing(unescape(opening))
@@ -84,6 +85,8 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     assert "Nobody programmed that: training found it." in opening
     assert "<span>position 0</span><i></i><span>63</span>" in opening
     assert "figures/line/" not in opening
+    counts = flowing(unescape(text[text.index("## Gallery") :]))
+    assert "The list has 4 checkpoints. 4 have numbers of their own" in counts
 
 
 def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:

@@ -18,6 +18,8 @@ from generator.encyclopedia.model_rows import (
     WORDING,
     copies_of,
     growing,
+    kind_of,
+    measured_of,
     page_of,
     pages_of,
     records,
@@ -65,7 +67,7 @@ class StackOfLayers:
 @dataclass(frozen=True)
 class PublishedContext(PageContext, template="published_model.md.jinja"):
     """model: as in models.json; titles: of schemes by key; measured: address of figures, or "";
-        copied: of those of a copy
+        copied: of those of a copy; has_measures: whether there are figures
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
@@ -96,6 +98,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     keys: Sequence[str]
     measured: str
     copied: str
+    has_measures: bool
     taken: Sequence[tuple[str, bool]]
     beside: tuple[Sequence[str], str]
     file: str
@@ -104,14 +107,14 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    shown, family = (pages_of(atlas), copies_of(atlas)), relatives(atlas)
+    shown, family = (pages_of(atlas), copies_of(atlas), measured_of(atlas)), relatives(atlas)
     return [_page(model, titles, shown, family.get(model["id"], ())) for model in records(atlas)]
 
 
 def _page(
     model: Json,
     titles: dict[str, str],
-    shown: tuple[dict[str, str], dict[str, str]],
+    shown: tuple[dict[str, str], dict[str, str], dict[str, str]],
     family: Sequence[str],
 ) -> Page:
     owner, _, name = model["id"].rpartition("/")
@@ -122,7 +125,7 @@ def _page(
         name=name,
         titles=titles,
         unchecked=WORDING("unchecked"),
-        kind=_kind(model),
+        kind=kind_of(model),
         growing=None if model["cache"] is None else growing(model),
         stacks=list(_stacks(model, sight)),
         costs=_costs(model),
@@ -134,6 +137,7 @@ def _page(
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=shown[0].get(model["id"], ""),
         copied=shown[1].get(model["id"], ""),
+        has_measures=model["id"] in shown[2],
         beside=_beside(model["id"], family),
         file=path(model["id"]),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
@@ -145,14 +149,6 @@ def _beside(hub_id: str, family: Sequence[str]) -> tuple[Sequence[str], str]:
     """The names of its relatives, and where all of them stand side by side."""
     names = [one.rpartition("/")[2] for one in family if one != hub_id]
     return names, address(family) if names else ""
-
-
-def _kind(model: Json) -> str:
-    """By what it reads, and by its stacks."""
-    if model["image"] and model["inputs"] == ["image"]:
-        return "image"
-    hears = "audio" in model["inputs"] and any(one["part"] == "encoder" for one in model["stacks"])
-    return "speech" if hears else "text"
 
 
 def _served(extension: Json, model: Json) -> Json:

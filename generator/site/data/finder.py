@@ -24,13 +24,3 @@ def script(atlas: Atlas) -> bytes:
             measured.append((model, families[model], page))
     text = json.dumps([*measured, *named], separators=(",", ":"))
     return f"window.atlasModelNames = {text};\n".encode()
-
-
-def pages_of(atlas: Atlas, name: str) -> dict[str, str]:
-    """Addresses of the pages of guests with this name, by the key of the guest."""
-    return {
-        guest.key: address
-        for guest in atlas.guests
-        for other, _, address in guest.named(atlas)
-        if other == name
-    }

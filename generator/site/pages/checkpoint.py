@@ -30,7 +30,6 @@ from generator.contracts import (
 from generator.site import relatives, use
 from generator.site.at_position import PositionOfModel, at_position
 from generator.site.data.citations import Home, home_of
-from generator.site.data.finder import pages_of
 from generator.site.data.npz import MOST_OF_ARRAY
 from generator.site.outline import STAGES, Outline, anchor, figures_of
 from generator.site.pictures import cards, scheme_pictures, small
@@ -180,7 +179,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
 
     before, after: neighbours among those with the same first scheme, none at either end
     found: names by which search finds it; home: where it is published
-    pages_of_guests: addresses of what guests have of its model, by their keys
+    of_guests: what guests have of its model, by their keys
     modules: of its tensors; chapters: encodings of this page
     linked: encodings of the page that has many of a scheme side by side
     stages: titles of groups of analyses
@@ -196,7 +195,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     after: Sequence[Outcome]
     found: SearchNames
     home: Home | None
-    pages_of_guests: Mapping[str, str]
+    of_guests: Mapping[str, object]
     modules: Sequence[Module]
     chapters: Sequence[Chapter]
     linked: Sequence[Chapter]
@@ -271,7 +270,7 @@ def _pages_of(
         after=after,
         found=of_checkpoint(outcome, atlas.schemes, home.id if home else ""),
         home=home,
-        pages_of_guests=pages_of(atlas, outcome.checkpoint.model),
+        of_guests=_of_guests(atlas, outcome),
         modules=modules(outcome.inventory),
         chapters=on_page,
         linked=linked,
@@ -318,6 +317,11 @@ def _compared(analysis: Analysis, chapters: Sequence[Chapter]) -> ComparedAnalys
         if section.analysis is analysis
     )
     return ComparedAnalysis(analysis, tuple(members))
+
+
+def _of_guests(atlas: Atlas, outcome: Outcome) -> dict[str, object]:
+    shown = ((guest.key, guest.of_checkpoint(atlas, outcome)) for guest in atlas.guests)
+    return {key: found for key, found in shown if found is not None}
 
 
 def _without_numbers(atlas: Atlas, outcome: Outcome) -> WithoutNumbers | None:

@@ -17,6 +17,7 @@ WORDING = Wording("wording/copies.jinja")
 class CopyRow:
     """A copy on the page. follows: what does for who would exchange the two, "" where they were not
     compared; original: its title, or its id on the Hub; home: address of that
+    files: of the copy, from which its encodings were read
     """
 
     outcome: Outcome
@@ -25,6 +26,7 @@ class CopyRow:
     original: str
     home: str
     badge: str
+    files: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,23 @@ def pages(atlas: Atlas) -> list[Page]:
     """The page of all copies, where there are some."""
     outcomes = {outcome.checkpoint.slug: outcome for outcome in atlas.outcomes}
     rows = [
-        CopyRow(outcome, copy, _follows(copy), *_original(copy, outcomes), badges.path(outcome))
+        CopyRow(
+            outcome,
+            copy,
+            _follows(copy),
+            *_original(copy, outcomes),
+            badges.path(outcome),
+            _files(outcome),
+        )
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
     ]
     return [Page("copies.md", CopiesContext(rows))] if rows else []
+
+
+def _files(outcome: Outcome) -> list[str]:
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    return list(dict.fromkeys(record.provenance.file for record in records))
 
 
 def _follows(copy: Copy) -> str:

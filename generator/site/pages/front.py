@@ -75,6 +75,8 @@ class FrontContext(PageContext, template="index.md.jinja"):
     ways: those with pictures first; gallery: checkpoints of theirs, each once
     without_encoding: some of those that have none; is_complete: whether all of them are here
     built: what could be read, and how many encodings and schemes it has; listed: entries
+    n_measured: how many of these have numbers; published: how many models each guest has, by its
+        key
     """
 
     hero: Hero | None
@@ -87,6 +89,8 @@ class FrontContext(PageContext, template="index.md.jinja"):
     built: Sequence[Outcome]
     n_encodings: int
     n_schemes: int
+    n_measured: int
+    published: Mapping[str, int]
     listed: int
     versions: Mapping[str, str]
 
@@ -195,6 +199,8 @@ def _general(atlas: Atlas) -> FrontContext:
         built,
         len(encodings),
         sum(scheme.key in shown for scheme in used),
+        sum(bool(outcome.readings) for outcome in built),
+        {guest.key: len(guest.named(atlas)) for guest in atlas.guests},
         len(atlas.outcomes),
         atlas.versions,
     )

@@ -1,0 +1,44 @@
+"""What the page of a checkpoint shows of the published model that it is of, or a copy of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Json, Outcome
+from generator.encyclopedia.model_rows import growing, kind_of, page_of, records
+
+OF_HUB = "hub:"
+
+
+@dataclass(frozen=True)
+class OfCheckpoint:
+    """A model as in models.json, as a checkpoint's page shows it.
+
+    address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
+        ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
+        known; titles: of schemes by key
+    """
+
+    model: Json
+    address: str
+    is_original: bool
+    kind: str
+    growing: int | None
+    titles: Mapping[str, str]
+
+
+def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
+    """What the page of ``outcome`` shows; None where no published model is known for it."""
+    original = outcome.checkpoint.copy_of
+    is_original = original.startswith(OF_HUB)
+    name = original.removeprefix(OF_HUB) if is_original else outcome.checkpoint.model
+    found = next((model for model in records(atlas) if model["id"] == name), None)
+    if found is None:
+        return None
+    return OfCheckpoint(
+        found,
+        page_of(name, ".html"),
+        is_original,
+        kind_of(found),
+        None if found["cache"] is None else growing(found),
+        {scheme.key: scheme.title for scheme in atlas.schemes},
+    )
