@@ -186,6 +186,7 @@ PROMISES = {
     ),
     "The store of results contains JSON": (
         "test_a_file_with_changed_bytes_is_a_miss",
+        "test_a_foreign_file_is_a_miss_even_with_its_digests",
         "test_what_is_no_outcome_is_a_miss",
     ),
     "A build contacts only the configured Hub": (
@@ -211,6 +212,7 @@ PROMISES = {
     ),
     "The Hub token goes to the Hub alone": (
         "test_a_token_is_not_sent_to_hosts_of_redirects",
+        "test_a_redirect_is_followed_to_this_machine_too_without_the_token",
         "test_a_token_is_sent_and_never_printed",
         "test_a_token_is_in_no_file_of_the_site",
     ),
@@ -237,16 +239,23 @@ PROMISES = {
         "test_markdown_of_a_forge_has_no_markup_mention_or_link",
         "test_a_picture_shows_text_and_has_no_element_of_it",
         "test_the_feed_is_xml_with_each_text_on_its_line",
+        "test_a_notebook_shows_text_as_html",
+        "test_a_spreadsheet_takes_no_text_for_a_formula",
         "test_no_cell_of_metrics_csv_is_a_formula",
         "test_a_name_made_to_mislead_is_shown_as_it_is",
     ),
-    "The base model that an adapter names": ("test_an_adapter_without_a_base_fails_its_row",),
+    "The base model that an adapter names": (
+        "test_an_adapter_without_a_base_fails_its_row",
+        "test_the_base_beside_an_adapter_is_read_under_its_title",
+        "test_the_base_on_the_hub_is_read_at_the_revision_that_the_adapter_names",
+    ),
     "Code beside a list runs only for a command": (
         "test_code_beside_no_list_does_not_run",
         "test_an_analysis_that_fails_has_a_reason_where_its_numbers_would_be",
         "test_one_that_hangs_is_ended_and_the_others_go_on",
         "test_a_rule_that_fails_says_so_and_the_others_go_on",
         "test_a_scheme_that_fails_is_a_question_and_the_others_go_on",
+        "test_a_wrong_record_is_a_sentence_with_file_and_line",
     ),
     "An entry whose numbers no page can show": (
         "test_a_row_of_which_no_page_can_be_made_fails_and_the_log_says_where",
@@ -263,6 +272,55 @@ PROMISES = {
         "test_a_script_within_the_page_is_allowed_by_its_digest",
     ),
 }
+
+
+# Those of what follows the table, by the beginnings of its sentences and by their files.
+FURTHER = {
+    "The program follows its redirects to any address, without the token": {
+        "checkpoints/test_hub_ranges.py": (
+            "test_a_redirect_is_followed_to_this_machine_too_without_the_token",
+        ),
+    },
+    "Each checkpoint is evaluated in a process of its own, with limits of time and": {
+        "pipeline/test_jobs.py": (
+            "test_a_row_that_takes_too_long_fails_and_says_so",
+            "test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing",
+            "test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_other_does",
+            "test_a_row_whose_process_is_killed_fails_and_no_other_does",
+        ),
+    },
+    "Anyone who can change the list of checkpoints, the files beside it or the output": {
+        "contracts/test_own.py": ("test_an_analysis_beside_a_list_measures_and_is_drawn",),
+    },
+    "What an entry names is not trusted": {
+        "checkpoints/test_any_config.py": ("test_any_config_has_encodings_or_a_row_error",),
+        "checkpoints/test_damaged_files.py": (
+            "test_a_damaged_file_is_a_row_error_or_has_the_numbers_of_its_library",
+        ),
+    },
+    "A command that reads no list runs none of that code": {
+        "contracts/test_own.py": ("test_code_beside_no_list_does_not_run",),
+        "checkpoints/test_own_families.py": (
+            "test_what_is_wrong_is_a_sentence_with_file_and_line",
+            "test_text_of_a_file_that_was_downloaded_is_shown_and_obeyed_by_none",
+        ),
+    },
+    "`lint` leaves out the rules that the nearest `position-atlas.toml`": {
+        "cli/test_linting.py": (
+            "test_a_file_leaves_out_rules",
+            "test_the_nearest_file_counts_alone_and_one_of_a_folder_that_is_linted_does_not",
+        ),
+    },
+}
+
+
+def test_what_follows_the_table_of_security_is_shown_by_tests() -> None:
+    text = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+    assert [beginning for beginning in FURTHER if beginning not in text] == []
+    for files in FURTHER.values():
+        for path, names in files.items():
+            defined = DEFINED.findall((ROOT / "tests" / path).read_text(encoding="utf-8"))
+            assert set(names) <= set(defined), path
 
 
 def test_every_line_of_security_is_shown_by_the_tests_that_it_names() -> None:

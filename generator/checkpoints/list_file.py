@@ -12,10 +12,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionStartEvent
-from ruamel.yaml.nodes import ScalarNode
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.json_object import parse_config
@@ -36,6 +33,7 @@ from generator.checkpoints.list_row import (
     problems_of_head,
     row_model,
 )
+from generator.checkpoints.plain_yaml import PlainComposer, UnsupportedYamlError
 from generator.checkpoints.series import ANY
 from generator.contracts import Checkpoint, Source, UseOptions
 from generator.contracts.checkpoints import FIRST_LAYER, LONGEST_TEXT, Scope
@@ -45,55 +43,11 @@ from generator.text import slugify
 
 # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_BYTES = 2**19
-MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
 REPOSITORY_URL = "REPOSITORY_URL"  # An environment variable.
 CONFIG = "config"  # The key of a row that names a file.
 WEIGHTS = "weights"  # That of one that names a file within its folder.
 TEXT = "text"  # The key of ``use`` that names one.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
-
-
-class _UnsupportedYamlError(Exception):
-    """YAML that makes a small file large or slow to parse; ``mark``: its line and column."""
-
-    def __init__(self, found: str, expected: str, mark: Any) -> None:
-        super().__init__(f"{found}; expected {expected}")
-        self.problem_mark = mark
-
-
-class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are not read.
-    """Composer without aliases and with limited nesting."""
-
-    nesting = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        """The next node.
-
-        errors: _UnsupportedYamlError
-        """
-        event = self.parser.peek_event()
-        found = (
-            f"an alias (*{event.anchor})"
-            if isinstance(event, AliasEvent)
-            else f"a tag ({event.tag})"
-            if getattr(event, "tag", None) is not None
-            else ""
-        )
-        if found:
-            raise _UnsupportedYamlError(found, "values written out", event.start_mark)
-        deeper = isinstance(event, CollectionStartEvent)
-        if self.nesting + deeper > MOST_DEPTH:
-            found = f"nested more than {MOST_DEPTH} deep"
-            raise _UnsupportedYamlError(found, "a list of checkpoints", event.start_mark)
-        self.nesting += deeper
-        node = super().compose_node(parent, index)
-        # A pair of surrogates, as JSON escapes an emoji, is one character.
-        if isinstance(node, ScalarNode):
-            node.value = node.value.encode("utf-16", "surrogatepass").decode(
-                "utf-16", "surrogatepass"
-            )
-        self.nesting -= deeper
-        return node
 
 
 def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
@@ -216,13 +170,13 @@ def _parsed(path: Path) -> Any:
     text = read_text(path)
     try:
         yaml = YAML(typ="rt")
-        yaml.Composer = _PlainComposer
+        yaml.Composer = PlainComposer
         return yaml.load(text)
-    except (_UnsupportedYamlError, YAMLError, RecursionError, ValueError, OverflowError) as error:
+    except (UnsupportedYamlError, YAMLError, RecursionError, ValueError, OverflowError) as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         reason = str(error)
-        if not isinstance(error, _UnsupportedYamlError):
+        if not isinstance(error, UnsupportedYamlError):
             problem = message(getattr(error, "problem", None) or error)[:200]
             reason = f"not YAML: {problem}; expected a list under '{ROWS}'"
         raise RefusedError(f"{FilePlace(str(path), line, column)}: {reason}") from None

@@ -48,8 +48,8 @@ class OwnCodeError(Exception):
     """What is wrong with code that is not the program's, as a part of a sentence."""
 
 
-class _TooLongError(BaseException):
-    """Not an Exception, which that code might catch."""
+class TooLongError(BaseException):
+    """Code that takes longer than SECONDS. Not an Exception, which that code might catch."""
 
 
 def guarded(record: Any, kind: str) -> Any:
@@ -79,11 +79,11 @@ def guarded(record: Any, kind: str) -> Any:
 def _call(kind: str, function: Callable[P, T], *inputs: P.args, **named: P.kwargs) -> T:
     """errors: OwnCodeError; MemoryError and those that a user can act on"""
     try:
-        with redirect_stdout(sys.stderr), _limited():
+        with redirect_stdout(sys.stderr), limited():
             return function(*inputs, **named)
     except (MemoryError, AtlasError):
         raise
-    except _TooLongError:
+    except TooLongError:
         raise OwnCodeError(WORDING("too_long", seconds=f"{SECONDS:g}")) from None
     # Whatever it does, the row has a page.
     except (Exception, SystemExit) as error:  # noqa: BLE001
@@ -105,14 +105,17 @@ def _place(error: BaseException, kind: str) -> str:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
-    """Interrupt the block after SECONDS, where the system and the thread have such a timer."""
+def limited() -> Iterator[None]:
+    """Interrupt the block after SECONDS, where the system and the thread have such a timer.
+
+    errors: TooLongError
+    """
     if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
         yield
         return
 
     def end(*_: object) -> None:
-        raise _TooLongError
+        raise TooLongError
 
     handler = signal.signal(signal.SIGALRM, end)
     # Again each second, for code that catches everything.

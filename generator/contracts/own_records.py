@@ -15,9 +15,9 @@ from typing import Any, TypeVar, get_args
 
 from jinja2 import TemplateError, TemplateSyntaxError
 
-from generator.contracts import own
+from generator.contracts import own, own_guards
 from generator.contracts.checkpoints import Scheme
-from generator.contracts.own_guards import guarded
+from generator.contracts.own_guards import TooLongError, guarded, limited
 from generator.contracts.results import Analysis, FigureSpec
 from generator.contracts.rules import Level, Rule
 from generator.contracts.wording import GivenTexts
@@ -124,7 +124,10 @@ def _imports(path: Path) -> Iterator[None]:
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     invalidate_caches()
     try:
-        yield
+        with limited():
+            yield
+    except TooLongError:
+        raise _WrongError(f"{_no_end()}; expected a module that can be imported") from None
     except SyntaxError as error:
         line = f"{error.lineno or 1}: " if Path(error.filename or "") == path else ""
         raise _WrongError(f"{line}found {error.msg}; expected a module of Python") from None
@@ -132,13 +135,16 @@ def _imports(path: Path) -> Iterator[None]:
         frames = [
             one.lineno for one in extract_tb(error.__traceback__) if one.filename == str(path)
         ]
-        said = short(" ".join(str(error).split()), 160)
         line = f"{frames[-1]}: " if frames else ""
         raise _WrongError(
-            f"{line}found {type(error).__name__}: {said}; expected a module that can be imported"
+            f"{line}found {_raised(error)}; expected a module that can be imported"
         ) from None
     finally:
         sys.dont_write_bytecode = before
+
+
+def _raised(error: BaseException) -> str:
+    return f"{type(error).__name__}: {short(' '.join(str(error).split()), 160)}"
 
 
 def _placed(path: Path, problem: str) -> str:
@@ -226,9 +232,21 @@ def _are_figures(analysis: Analysis) -> bool:
     return len(keys) == len(analysis.figures)
 
 
-def _of_words(record: Any) -> Iterator[str]:
+def _no_end() -> str:
+    return f"found no end within {own_guards.SECONDS:g} seconds"
+
+
+def _of_words(record: Any) -> list[str]:
     """What is wrong with the template of a record, and what it lacks."""
     name = record.wording.path.partition("/")[2]
+    try:
+        with limited():
+            return list(_wrong_words(record, name))
+    except TooLongError:
+        return [f"{_no_end()} in {name}; expected a template"]
+
+
+def _wrong_words(record: Any, name: str) -> Iterator[str]:
     wanted = [*WORDS[type(record)], *(getattr(record, "levels", None) or ())]
     for head in getattr(record, "shown", ()):
         wanted += [f"{head.metric}_title", f"{head.metric}_sentence"]
@@ -247,6 +265,9 @@ def _of_words(record: Any) -> Iterator[str]:
         found = f"no {name}" if is_absent else f"{short(str(error), 160)} in {name}"
         yield f"found {found}; expected its template beside it"
         return
+    except Exception as error:  # noqa: BLE001 (of any template)
+        yield f"found {_raised(error)} in {name}; expected a template"
+        return
     if missing:
         yield f"found no {enumerated(missing)} in {name}; expected a text or a macro for each"
         return
@@ -259,8 +280,7 @@ def _unshown(record: Any, name: str) -> Iterator[str]:
         try:
             record.wording.shown(one)
         except Exception as error:  # noqa: BLE001 (of any template)
-            said = short(" ".join(str(error).split()), 160)
-            yield f"found {type(error).__name__}: {said} in {one} of {name}; expected words"
+            yield f"found {_raised(error)} in {one} of {name}; expected words"
     for head in getattr(record, "shown", ()):
         try:
             head.says("1")

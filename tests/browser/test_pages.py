@@ -419,14 +419,20 @@ MADE = """() => document.querySelectorAll(
 
 
 @pytest.mark.parametrize(
-    "kind", ["index.html", "compare.html", "models.html", "checkpoints/index.html"]
-)
+    "kind",
+    [
+        "index.html", "compare.html", "models.html", "checkpoints/index.html", "404.html",
+        "checkpoints/all-minilm-l6-v2.html", "models/how-far.html", "models/position.html",
+    ],
+)  # fmt: skip
 def test_what_a_reader_types_is_text(
     kind: str, page: Page, address: str, problems: list[str]
 ) -> None:
     page.goto(f"{address}/{kind}")
     page.locator("html.js").wait_for()
-    page.evaluate(TYPED, [*NASTY[:-1], "1e999", "-1", NASTY[0]])
+    page.locator(".md-search__input").focus()  # Which loads what is sought in.
+    page.wait_for_load_state("networkidle")
+    page.evaluate(TYPED, [*NASTY, "9" * 400, "NaN", "__proto__", "1e999", "-1", NASTY[0]])
     page.locator(".md-search__input").fill(NASTY[0])
     page.wait_for_load_state("networkidle")
     assert (page.evaluate(MADE), problems) == (0, [])

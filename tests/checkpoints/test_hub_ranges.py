@@ -446,3 +446,15 @@ def test_a_token_is_not_sent_to_hosts_of_redirects(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert {request.token for request in hub.log if "moved" in request.path} == {None}
     assert {request.token for request in hub.log if "atlas" in request.path} == {f"Bearer {TOKEN}"}
+
+
+def test_a_redirect_is_followed_to_this_machine_too_without_the_token(tmp_path: Path) -> None:
+    """The Hub that is configured is trusted to say where its files are."""
+    with serving({"moved/large": LARGE}) as other:
+        there = Answer(302, headers={"Location": f"{other.endpoint}{MOVED.headers['Location']}"})
+        with serving(HUB, Trouble(there, AT_WEIGHTS)) as hub:
+            done = inspect(tmp_path, hub, HF_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert {request.token for request in hub.log if "atlas" in request.path} == {f"Bearer {TOKEN}"}
+    assert [request.path for request in other.log] != []
+    assert {request.token for request in other.log} == {None}

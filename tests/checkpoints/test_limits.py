@@ -9,7 +9,7 @@ import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
-from generator.checkpoints.model.limits import limits
+from generator.checkpoints.model.limits import limits, no_lengths
 from generator.contracts import Limit
 from generator.reading.find import find
 from tests.support import save_folder
@@ -54,6 +54,53 @@ def test_a_length_that_no_text_has_is_no_limit(tmp_path: Path) -> None:
         None,
         "no limit by model_max_length in tokenizer_config.json",
     )
+
+
+CUT: dict[str, Any] = {
+    "direction": "Right", "max_length": 32, "strategy": "LongestFirst", "stride": 0
+}  # fmt: skip
+WORDS: dict[str, Any] = {"added_tokens": [], "model": {"type": "WordLevel", "vocab": {"a": 0},
+                         "unk_token": "a"}}  # fmt: skip
+NAMED = {"id": 0, "content": '"truncation":{"max_length":7}', "single_word": False, "lstrip": False,
+         "rstrip": False, "normalized": False, "special": True}  # fmt: skip
+# Texts of tokenizer.json that the library takes.
+TOKENIZERS = {
+    "none": json.dumps({"version": "1.0", "truncation": None, **WORDS}),
+    "no such key": json.dumps({"version": "1.0", **WORDS}),
+    "second": json.dumps({"version": "1.0", "truncation": CUT, **WORDS}),
+    "last": json.dumps({"version": "1.0", **WORDS, "truncation": CUT}),
+    "after others": json.dumps({"truncation": {"a": {"max_length": 3}, **CUT}, **WORDS}),
+    "named by a token": json.dumps({**WORDS, "added_tokens": [NAMED]}),
+    "and by a token before it": json.dumps({**WORDS, "added_tokens": [NAMED], "truncation": CUT}),
+    "far behind": " " * 9999 + json.dumps({**WORDS, "truncation": CUT}),
+    "0": json.dumps({"truncation": {**CUT, "max_length": 0}, **WORDS}),
+    "the most": json.dumps({"truncation": {**CUT, "max_length": 2**64 - 1}, **WORDS}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TOKENIZERS)
+def test_a_tokenizer_cuts_where_its_library_says(tmp_path: Path, case: str) -> None:
+    from tokenizers import Tokenizer
+
+    cut = (Tokenizer.from_str(TOKENIZERS[case]).truncation or {}).get("max_length")
+    save_folder(tmp_path, LLAMA, {"other": np.zeros(1)}, {"tokenizer.json": TOKENIZERS[case]})
+    files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
+    found = [one.length for one in limits(files, find(files)) if one.file == "tokenizer.json"]
+    assert found == ([cut if cut < 10**8 else None] if cut else [])
+    assert [*no_lengths(files)] == (
+        [("tokenizer.json", "truncation.max_length", 0)] if cut == 0 else []
+    )
+
+
+@pytest.mark.parametrize("length", [1e-300, 1.5, -1, 2**64, True, None, "32", [32]])
+def test_what_no_tokenizer_takes_for_a_length_is_none(tmp_path: Path, length: Any) -> None:
+    found = of(tmp_path, LLAMA, tokenizer={**WORDS, "truncation": {**CUT, "max_length": length}})
+    assert [one.length for one in found] == [64]
+
+
+def test_a_part_of_a_token_is_no_length(tmp_path: Path) -> None:
+    found = of(tmp_path, LLAMA, tokenizer_config={"model_max_length": 0.5})
+    assert [one.length for one in found] == [64]
 
 
 @pytest.mark.parametrize(

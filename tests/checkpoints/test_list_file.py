@@ -53,7 +53,7 @@ NOT_A_LIST = {
     b"checkpoints:\n  - !mine a/b\n": "2:5: a tag (!mine)",
     b"checkpoints:\n  - " + 5000 * b"1": "1:1: not YAML: a whole number of more than 4300 digits;",
     b'checkpoints:\n  - "\\UFFFFFFFF"\n': "1:1: not YAML: Python int too large",
-    b"[" * 100_000: "1:9: nested more than 8 deep; expected a list of checkpoints",
+    b"[" * 100_000: "1:9: nested more than 8 deep; expected values that are less deep",
     b"#" * (list_file.MOST_BYTES + 1): "1:1: more than 524,288 bytes; expected no more",
     b"checkpoints:\n  - hub: a/b\n    hub: a/c\n": '3:5: not YAML: found duplicate key "hub"',
 }

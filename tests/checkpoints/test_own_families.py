@@ -20,8 +20,11 @@ from generator.reading import lint
 from generator.reading.evidence import look_closely
 from generator.reading.find import Found
 from generator.reading.questions import unresolved
+from generator.text import visible
 from tests import inline
+from tests.site.test_escape import NASTY
 from tests.support import save_folder
+from tests.test_outputs import OBEYED
 
 KINDS = ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]
 NEBULA: dict[str, Any] = {
@@ -96,6 +99,9 @@ def test_an_edit_of_the_file_is_seen(tmp_path: Path) -> None:
     assert read(NEBULA)[1].measured[0].record.parameters["rotary_dim"] == 16
 
 
+BOMB = "a0: &a0 {x: 1}" + "".join(
+    f", a{i}: &a{i} {{{', '.join(f'k{j}: *a{i - 1}' for j in range(9))}}}" for i in range(1, 10)
+)
 WRONG = {
     "a: [": r"families.yml:1: found .*; expected families by model type",
     "- a": "families.yml:1: found no mapping; expected families",
@@ -113,17 +119,44 @@ WRONG = {
     "<<: {a: {source: 1}}": "families.yml:1: a: found no source",
     "a: [b": "families.yml:1: found expected ',' or ']'",
     "a: '": "families.yml:1: found unexpected end of stream",
+    # Some hundred bytes that would be a milliard of values, or never end.
+    f"a: {{source: x, settings: {{rope_parameters: {{{BOMB}}}}}}}": r"found an alias \(\*a0\); exp",
+    "a: &a {source: x, settings: *a}": r"families.yml:1: found an alias \(\*a\); expected values",
+    "a: !!python/object/apply:os.system [x]": r"found a tag \(tag:yaml.org,2002:p.*; expected",
+    "%TAG ! tag:yaml.org,2002:python/\n---\na: !name:os.system": "families.yml:3: found a tag",
+    f"a: {'[' * 5000}": "families.yml:1: found nested more than 8 deep; expected values that are",
+    "".join(f"f{i}: {{source: x}}\n" for i in range(10**4)): "found more than 65,536 bytes; exp",
+    "a: {source: x, settings: {rope_theta: 2001-01-01}}": "rope_theta: found 2001-01-01; expected",
+    '"\\n::warning::\\u202e": 3': "found no mapping; expected source and settings",
     f"a: {5000 * '1'}": "found a whole number of more than 4300 digits; expected families",
     "llama: {source: x}": "families.yml: found 'llama', whose code is known; expected families",
 }
 
 
-@pytest.mark.parametrize("text", WRONG)
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_is_a_sentence_with_file_and_line(text: str, tmp_path: Path) -> None:
     taught(tmp_path, text)
     with pytest.raises(RefusedError, match=WRONG[text]) as error:
         check_own_families()
     assert len(error.value.problems) == 1
+
+
+def test_text_of_a_file_that_was_downloaded_is_shown_and_obeyed_by_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of somebody else, where ``inspect`` reads no list, but this file."""
+    texts = " ".join(text for text in NASTY if len(text) < 1000)
+    source = json.dumps(f"{texts} \n::warning::x \x1b[2J")
+    taught(tmp_path, f"nebula: {{source: {source}, settings: {{partial_rotary_factor: 0.5}}}}")
+    save_folder(tmp_path / "own", NEBULA)
+    monkeypatch.chdir(tmp_path)
+    for command in (("inspect",), ("inspect", "--json"), ("lint", "--level", "fact")):
+        ended = inline.run(command[0], "own", *command[1:], home=tmp_path / "hub")
+        lines = (ended.stdout + ended.stderr).split("\n")
+        assert ended.returncode == 0
+        assert all(line.isprintable() for line in lines)
+        assert [line for line in lines if OBEYED.search(line)] == []
+        assert (visible("\x1b[2J") in ended.stdout) == (command == ("inspect",))
 
 
 def test_an_empty_file_teaches_nothing(tmp_path: Path) -> None:

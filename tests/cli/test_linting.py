@@ -1,5 +1,6 @@
 """The command ``lint``: what it prints, and how it ends."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from generator import __version__
+from generator.cli import muting
 from tests.json_schema import problems
 from tests.support import save_folder
 
@@ -230,7 +232,18 @@ def test_a_file_leaves_out_rules(
      ('[lint]\nignore = "two-places"', "expected a list of rules"),
      ('lint = "two-places"', "expected ignore or ignore-by-path"),
      ('[lint]\nignore-by-path = ["two-places"]', "expected a table"),
-     ("[lint", "expected TOML")],
+     ("[lint", "expected TOML"),
+     ('lint.ignore = 3\n[lint.ignore-by-path]\nignore = []', "ignore is 3; expected a list"),
+     ('[lint]\nignore = [["two-places"]]', "['two-places']: no rule; expected one of"),
+     ('[lint]\nignore = 1979-05-27', 'ignore is "1979-05-27"; expected a list of rules'),
+     (f'[lint]\nignore = ["{"x" * 5000}"]', "xxx: no rule; expected one of"),
+     (f'[lint]\n"{"x" * 5000}" = 1', "'; expected ignore or ignore-by-path"),
+     (f'[lint.ignore-by-path]\n"{"x" * 5000}" = 1', "xxx is 1; expected a list of rules"),
+     (f"x = {'[' * 9000}", "; expected TOML"),
+     (f"x = {'9' * 5000}", "a whole number of more than 4300 digits; expected TOML"),
+     ("#" * (muting.MOST_BYTES + 1), "more than 1,048,576 bytes; expected TOML"),
+     ('[lint]\nignore = ["\\n::warning::\\u202ex"]', "two-places")],
+    ids=itertools.count(),
 )  # fmt: skip
 def test_a_mistake_in_that_file_is_refused(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
@@ -240,6 +253,26 @@ def test_a_mistake_in_that_file_is_refused(
     ended = run("lint", save_folder(tmp_path / "own", WARNED))
     assert ended.returncode == 2
     assert said in ended.stderr
+    assert len(ended.stderr) < 1000
+    assert [line for line in ended.stderr.split("\n") if not line.isprintable()] == []
+    assert "\n::" not in ended.stderr
+
+
+def test_the_nearest_file_counts_alone_and_one_of_a_folder_that_is_linted_does_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, outer = tmp_path / "outer/inner", tmp_path / "outer"
+    linted = save_folder(tmp_path / "linted", WARNED)
+    inner.mkdir(parents=True)
+    for folder, rule in ((inner, BOTH[1]), (outer, BOTH[0]), (tmp_path / "linted", BOTH[2])):
+        text = f'[lint]\nignore = ["{rule}"]\n'
+        (folder / "position-atlas.toml").write_text(text, encoding="utf-8")
+    # What is no file there, and one of another program that is not TOML, stop nothing.
+    (inner / "pyproject.toml").write_text(f"x = {'[' * 9000}", encoding="utf-8")
+    for folder, left_out in ((inner, BOTH[1]), (outer, BOTH[0]), (tmp_path, None)):
+        monkeypatch.chdir(folder)
+        found = [one["rule"] for one in findings(run("lint", linted, "--json"))]
+        assert found == [rule for rule in BOTH if rule != left_out]
 
 
 def test_what_cannot_be_read_is_one_sentence_and_ends_with_2(run: Run, tmp_path: Path) -> None:

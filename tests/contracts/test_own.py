@@ -228,6 +228,26 @@ WRONG = {
         ("mine.md.jinja", "\n{% set %}"),
         f"mine.py:{LINE}: found .* in line 2 of mine.md.jinja",
     ),
+    "a template that includes itself": (
+        ("mine.md.jinja", '{% include "analyses/mine.md.jinja" %}'),
+        f"mine.py:{LINE}: found RecursionError: .* in mine.md.jinja; expected a template",
+    ),
+    "a template that raises": (
+        ("mine.md.jinja", "{% set x %}{{ 1 / 0 }}{% endset %}"),
+        f"mine.py:{LINE}: found ZeroDivisionError: .* in mine.md.jinja; expected a template",
+    ),
+    "a template with a path": (
+        ("mine.md.jinja", '{% include "/etc/passwd" %}'),
+        f"mine.py:{LINE}: found /etc/passwd in mine.md.jinja; expected its template beside it",
+    ),
+    "a template that never ends": (
+        ("mine.md.jinja", "{% for i in range(10**9) %}{% endfor %}"),
+        f"mine.py:{LINE}: found no end within 0.5 seconds in mine.md.jinja; expected a template",
+    ),
+    "an import that never ends": (
+        ("mine.py", f"{IMPORTING}while True: pass\n"),
+        "mine.py:1: found no end within 0.5 seconds; expected a module that can be imported",
+    ),
     "no form": (
         ("mine.py", PLAIN.replace("(OffsetBias,)", "()")),
         f"mine.py:{LINE}: found another value of forms; expected forms",
@@ -252,8 +272,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_record_is_a_sentence_with_file_and_line(case: str, tmp_path: Path) -> None:
+def test_a_wrong_record_is_a_sentence_with_file_and_line(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (name, text), expected = WRONG[case]
+    if "never ends" in case:
+        monkeypatch.setattr(own_guards, "SECONDS", 0.5)
     analysis(tmp_path)
     (tmp_path / "analyses" / name).write_text(text, encoding="utf-8")
     said = refused(tmp_path)

@@ -29,9 +29,9 @@ BESIDE = (
     ("preprocessor_config.json", ("model_max_length", "max_length")),
 )
 TOKENIZER = "tokenizer.json"
-# It stands before all words: the library tokenizers writes it second.
-TRUNCATION = re.compile(rb'"truncation"\s*:\s*\{[^{}]*?"max_length"\s*:\s*(\d+)')
-HEAD = 2**12  # bytes
+TRUNCATION = b'"truncation"'
+# The beginning of most files: the library tokenizers writes it second, before all words.
+NO_TRUNCATION = re.compile(rb'\s*\{[^{}\[\]]*"truncation"\s*:\s*null\s*,')
 
 
 def limits(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Limit, ...]:
@@ -76,9 +76,21 @@ def _beside(files: Files) -> Iterator[Stated]:
         for name in names if isinstance(given, dict) else ():
             yield "stated", file, name, given.get(name)
     with suppress(RowError):
-        found = TRUNCATION.search((files.read(TOKENIZER) or b"")[:HEAD])
-        if found:
-            yield "stated", TOKENIZER, "truncation.max_length", int(found[1])
+        length = _truncation(files.read(TOKENIZER) or b"")
+        yield "stated", TOKENIZER, "truncation.max_length", length
+
+
+def _truncation(text: bytes) -> int | None:
+    """The length at which the library tokenizers cuts a text; None without one."""
+    if text.count(TRUNCATION) < 2 and (TRUNCATION not in text or NO_TRUNCATION.match(text)):
+        return None  # Without reading ten thousands of words.
+    try:
+        given: Any = json.loads(text.decode("utf-8"))
+        length: Any = given["truncation"]["max_length"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return None
+    is_whole = isinstance(length, int) and not isinstance(length, bool)
+    return length if is_whole and 0 <= length < 2**64 else None
 
 
 def _scaled(files: Files, encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
@@ -113,7 +125,7 @@ def _of_tables(encodings: Sequence[Encoding[Form]]) -> Iterator[Limit]:
 
 
 def _limit(kind: str, file: str, key: str, length: Any) -> Iterator[Limit]:
-    if isinstance(length, bool) or not isinstance(length, int | float) or not length > 0:
+    if isinstance(length, bool) or not isinstance(length, int | float) or not length >= 1:
         return
     known = int(length) if length < UNLIMITED else None
     values = {"file": file, "key": key}

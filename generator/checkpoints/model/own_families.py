@@ -17,7 +17,7 @@ from generator.contracts.model_config import SIZES
 from generator.errors import RefusedError, message, of_system
 from generator.text import short
 
-MOST_BYTES = 2**18
+MOST_BYTES = 2**16  # Which take the parser 2 seconds; an atlas has some ten families.
 SOURCE, SETTINGS = "source", "settings"
 # Parameters of an encoding, with the settings that give them.
 GIVING: Mapping[str, tuple[str, ...]] = {
@@ -128,14 +128,20 @@ def _read(path: Path) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    from generator.checkpoints.plain_yaml import PlainComposer, UnsupportedYamlError
+
     expected = "families by model type"
     try:
         text = beginning(path, MOST_BYTES)
         if len(text) > MOST_BYTES:
             raise RefusedError(f"{path}: found more than {MOST_BYTES:,} bytes; expected {expected}")
-        every = YAML(pure=True).load(text.decode("utf-8"))
+        yaml = YAML(pure=True)
+        yaml.Composer = PlainComposer
+        every = yaml.load(text.decode("utf-8"))
     except OSError as error:
         raise RefusedError(f"{of_system(error)}; expected {expected}") from None
+    except UnsupportedYamlError as error:
+        raise RefusedError(f"{path}:{error.problem_mark.line + 1}: found {error}") from None
     except (YAMLError, ValueError, RecursionError) as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         line = mark.line + 1 if mark is not None else 1
@@ -193,7 +199,7 @@ def _plain(value: Any) -> Any:
     for of_type in (bool, int, float, str):
         if isinstance(value, of_type):
             return of_type(value)
-    return value
+    return value if value is None else str(value)  # As a date.
 
 
 def block(config: ModelConfig) -> tuple[str, ...]:

@@ -18,4 +18,4 @@ def tokenizer_length(files: Files) -> int | None:
     length = settings.get("model_max_length")
     if isinstance(length, bool) or not isinstance(length, int | float):
         return None
-    return int(length) if 0 < length < UNLIMITED else None
+    return int(length) if 1 <= length < UNLIMITED else None

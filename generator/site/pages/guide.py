@@ -14,9 +14,10 @@ from markupsafe import Markup
 from ruamel.yaml import YAML
 
 from generator.checkpoints import sources
-from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
+from generator.checkpoints.list_file import MOST_BYTES
 from generator.checkpoints.list_row import BESIDE, ROWS, ChoiceRow, ListKeys, UseRow, row_model
 from generator.checkpoints.model.table_names import NAMES, NamedTensor
+from generator.checkpoints.plain_yaml import MOST_DEPTH
 from generator.contracts import Atlas, Command, Page, PageContext, PageKind, Rule, Source, discovery
 from generator.site.data import schema as data_schema
 from generator.site.data import schema_words
