@@ -406,6 +406,23 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
     assert [each.index for each in rotated.layers] == [i for i, turn in enumerate(turns) if turn]
 
 
+@pytest.mark.parametrize("pattern", [1, 2])
+def test_layers_without_experts_rotate_as_in_the_model(pattern: int) -> None:
+    from transformers import Cohere2MoeConfig, Cohere2MoeModel
+
+    sizes = {**dict.fromkeys(("hidden_size", "intermediate_size"), 16), "vocab_size": 40,
+             **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 2),
+             "num_hidden_layers": 7, "head_dim": 8, "prefix_dense_intermediate_size": 16}  # fmt: skip
+    prefix = {"first_k_dense_replace": 2, "prefix_dense_sliding_window_pattern": pattern}
+    model = Cohere2MoeModel(Cohere2MoeConfig(**sizes, **prefix))
+    turns = [
+        bool(layer.self_attn.force_rope or layer.self_attn.sliding_window) for layer in model.layers
+    ]
+    (rotated,) = rotated_layers(resolved(ModelConfig(model.config.to_dict(), "x")).stacks[0])
+    assert [each.index for each in rotated.layers] == [i for i, turn in enumerate(turns) if turn]
+    assert turns[:2] == [True, pattern == 1]
+
+
 def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     from transformers import GraniteSWAConfig, GraniteSWAModel
 

@@ -103,10 +103,20 @@ def ropes_of(config: ModelConfig, all_layers: Sequence[Layer]) -> list[ModelConf
     by_type = {kind: _by_type(config, kind) for kind in {layer.type for layer in all_layers}}
     return [
         _rope_of(config, layer, by_type[layer.type], bases)
-        if _rotates(config, layer) and not (is_of_windows and "sliding" not in layer.mixers)
+        if _rotates(config, layer)
+        and ("sliding" in layer.mixers or not is_of_windows or _is_dense_prefix(config, layer))
         else None
         for layer in all_layers
     ]
+
+
+def _is_dense_prefix(config: ModelConfig, layer: Layer) -> bool:
+    """Whether a layer has no experts, in a family where such layers rotate too unless a pattern of
+    windows is theirs (modeling_cohere2_moe.py of transformers).
+    """
+    kinds = config.listed("mlp_layer_types")
+    is_dense = "dense" in kinds[layer.index : layer.index + 1]
+    return is_dense and config.value("prefix_dense_sliding_window_pattern") == 1
 
 
 def _rotates(config: ModelConfig, layer: Layer) -> bool:
