@@ -412,7 +412,8 @@ def test_layers_without_experts_rotate_as_in_the_model(pattern: int) -> None:
 
     sizes = {**dict.fromkeys(("hidden_size", "intermediate_size"), 16), "vocab_size": 40,
              **dict.fromkeys(("num_attention_heads", "num_key_value_heads"), 2),
-             "num_hidden_layers": 7, "head_dim": 8, "prefix_dense_intermediate_size": 16}  # fmt: skip
+             "num_hidden_layers": 7, "head_dim": 8,
+             "prefix_dense_intermediate_size": 16}  # fmt: skip
     prefix = {"first_k_dense_replace": 2, "prefix_dense_sliding_window_pattern": pattern}
     model = Cohere2MoeModel(Cohere2MoeConfig(**sizes, **prefix))
     turns = [

@@ -71,8 +71,8 @@ def test_those_that_share_an_end_as_printed_are_named_together() -> None:
     far = between(np.array([0.0, 0.01, 0.5, 0.98, 0.99, 1.0]))
     far[0, 1:] = far[1:, 0] = 0.48
     assert conclusions(named("AABCCC"), far)[-1] == (
-        "M0, M1 and M2 differ most from all others: the nearest neighbour of each has a similarity of"
-        " 52 out of 100."
+        "M0, M1 and M2 differ most from all others: the nearest neighbour of each has a similarity"
+        " of 52 out of 100."
     )
 
 
