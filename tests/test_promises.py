@@ -5,7 +5,7 @@ no code of a checkpoint runs, and a build connects to the Hub alone.
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -275,7 +275,7 @@ PROMISES = {
 
 
 # Those of what follows the table, by the beginnings of its sentences and by their files.
-FURTHER = {
+FURTHER: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "The program follows its redirects to any address, without the token": {
         "checkpoints/test_hub_ranges.py": (
             "test_a_redirect_is_followed_to_this_machine_too_without_the_token",
