@@ -7,9 +7,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from generator.checkpoints.files.named_paths import beginning
+from generator.cli.deferral import deferred
 from generator.errors import RefusedError, message
-from generator.text import as_json, short
+
+with deferred():
+    from generator import text
+    from generator.checkpoints.files import named_paths
 
 OWN, OF_PROJECT = "position-atlas.toml", "pyproject.toml"
 MOST_BYTES = 2**20
@@ -60,14 +63,14 @@ def muted(known: Callable[[], Collection[str]], given: Collection[str]) -> Muted
 def _table(file: Path) -> Any:
     """The settings of ``lint`` in a file; None where it has none."""
     try:
-        text = beginning(file, MOST_BYTES)
-        if len(text) > MOST_BYTES:
+        given = named_paths.beginning(file, MOST_BYTES)
+        if len(given) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES:,} bytes")
-        found: Any = tomllib.loads(text.decode("utf-8"))
+        found: Any = tomllib.loads(given.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         if file.name != OWN:
             return None  # Of another program.
-        raise RefusedError(f"{file}: {short(message(error), 160)}; expected TOML") from None
+        raise RefusedError(f"{file}: {text.short(message(error), 160)}; expected TOML") from None
     path = ("lint",) if file.name == OWN else ("tool", "position-atlas", "lint")
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -80,16 +83,16 @@ def _rules(
     """errors: RefusedError"""
     given = table if isinstance(table, dict) else {"": table}
     if strange := sorted(given.keys() - {EVERYWHERE, BY_PATH}):
-        found = short(repr(strange[0]))
+        found = text.short(repr(strange[0]))
         raise RefusedError(f"{file}: found {found}; expected {EVERYWHERE} or {BY_PATH}")
     everywhere, by_path = given.get(EVERYWHERE, []), given.get(BY_PATH, {})
     if not isinstance(by_path, dict):
-        raise RefusedError(f"{file}: {BY_PATH} is {as_json(by_path)}; expected a table")
+        raise RefusedError(f"{file}: {BY_PATH} is {text.as_json(by_path)}; expected a table")
     # A pattern may have the name of the other.
     for name, rules in ((EVERYWHERE, everywhere), *by_path.items()):
-        place = f"{file}: {short(name)}"
+        place = f"{file}: {text.short(name)}"
         if not isinstance(rules, list):
-            raise RefusedError(f"{place} is {as_json(rules)}; expected a list of rules")
+            raise RefusedError(f"{place} is {text.as_json(rules)}; expected a list of rules")
         _check(rules, known, f"{place}:")
     return everywhere, by_path
 
@@ -99,5 +102,6 @@ def _check(rules: Collection[Any], known: Callable[[], Collection[str]], where: 
     every = known() if rules else ()  # Their import takes half a second.
     if unknown := [rule for rule in rules if rule not in every]:
         raise RefusedError(
-            f"{where} {short(str(unknown[0]))}: no rule; expected one of {', '.join(sorted(every))}"
+            f"{where} {text.short(str(unknown[0]))}: no rule;"
+            f" expected one of {', '.join(sorted(every))}"
         )

@@ -62,7 +62,7 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
     (
         {**LATENT, "model_type": "sarvam_mla", "rope_scaling": DEEPSEEK},
         {ALL: (8, (FIRST,), 1.0)},
-        None,
+        "adjacent",
     ),
     (
         {**TURNED, "model_type": "step3_text", "head_dim": 16, "max_position_embedding": 512},

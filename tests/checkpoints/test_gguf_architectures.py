@@ -27,7 +27,7 @@ Settings = dict[str, Any]
 # Architectures of the gguf package that no config class of transformers stands for.
 WITHOUT_CLASS = frozenset(
     {"arctic", "arwkv7", "baichuan", "bailingmoe", "bailingmoe2", "clip", "codeshell", "cogvlm",
-     "deci", "deepseek", "deepseek2-ocr", "dream", "exaone", "grok", "grovemoe", "internlm2",
+     "deci", "deepseek", "deepseek2-ocr", "dream", "grok", "grovemoe", "internlm2",
      "jais", "llada", "llada-moe", "maincoder", "minicpm", "neo-bert", "openelm", "orion",
      "pangu-embedded", "plamo", "plamo2", "plamo3", "plm", "qwen", "refact", "rnd1", "rwkv6",
      "rwkv6qwen2", "rwkv7", "smallthinker", "wavtokenizer-dec", "xverse"}

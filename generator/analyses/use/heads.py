@@ -40,6 +40,7 @@ IMAGES = 6
 HALF = 0.5  # heads
 FEW, RANDOM_SEED = 2, 0  # Sequences that the model reads with random weights, and their seed.
 KINDS = {"previous": -1, "own": 0, "next": 1}
+ON_EACH = "_on_each"  # of both kinds of images: the ending of an array
 SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
 BARS = ("first", "previous")
@@ -60,7 +61,8 @@ def compute(stack: RunningStack) -> Result:
     position of a model with relative positions in the same state.
     arrays: ids (n_sequences, length), int, the tokens that were read; offsets (n_offsets,), int;
         by_offset (n_layers, n_heads, n_offsets); first (n_layers, n_heads), to the first position;
-        for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three;
+        for images pictures (n_layers, n_heads, n_rows, n_columns) in place of the first three, and
+        …_on_each (), the share of heads of a kind in %, on plain and on noisy images alike;
         to_one_place (n_layers, n_heads), the most attention to the place of a kind; exponents,
         exponents_r2 (n_layers, n_heads), of power laws of distance, NaN where it is none, for
         tokens; …_random (), the share of heads of a kind, or of sinks, with random weights
@@ -245,15 +247,16 @@ def _of_images(stack: RunningStack) -> Result:
         return np.column_stack([first, picture.reshape(len(picture), -1)])
 
     inputs = stack.inputs(FEW if stack.again is not None else min(IMAGES, stack.n_sequences))
-    found = stack.attended(inputs, pictured, batch=1)
+    n_plain = len(inputs) - len(inputs) // 2  # The first.
+    kinds = inputs[:n_plain], inputs[n_plain:]
+    of_kinds = [stack.attended(images, pictured, batch=1) for images in kinds]
+    found = np.average(of_kinds, axis=0, weights=[*map(len, kinds)])
     of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
-    row, column = (length // 2 for length in size)
-    middle = by_layer[:, :, row - 1 : row + 2, column - 1 : column + 2]
-    shares = {
-        "own": middle[:, :, 1, 1],
-        "beside": middle[:, :, [0, 2, 1, 1], [1, 1, 0, 2]].sum(axis=2),
-        "first": of_first,
-    }
+    shares, middle = _of_pictures(found, size)
+    least = [
+        np.min(each, axis=0)
+        for each in zip(*(_of_pictures(one, size)[0].values() for one in of_kinds), strict=True)
+    ]
     metrics = _metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2])
     return Result(
         metrics,
@@ -261,9 +264,30 @@ def _of_images(stack: RunningStack) -> Result:
             "pictures": by_layer,
             "first": of_first,
             "to_one_place": np.max([*shares.values()], axis=0),
+            **{
+                f"{kind}{ON_EACH}": np.array(100.0 * float((values > LARGE).mean()))
+                for kind, values in zip(shares, least, strict=True)
+            },
         },
         read={metric.key: len(inputs) for metric in metrics},
     )
+
+
+def _of_pictures(found: Floats, size: Sequence[int]) -> tuple[dict[str, Floats], Floats]:
+    """Attention (n_layers, n_heads) to the place of each kind of heads, and the patches around the
+    query: (n_layers, n_heads, 3, 3).
+
+    found: (n_layers, n_heads, 1 + n_offsets), to the first position and in a picture of this size
+    """
+    pictures = found[:, :, 1:].reshape(*found.shape[:2], *size)
+    row, column = (length // 2 for length in size)
+    middle = pictures[:, :, row - 1 : row + 2, column - 1 : column + 2]
+    shares = {
+        "own": middle[:, :, 1, 1],
+        "beside": middle[:, :, [0, 2, 1, 1], [1, 1, 0, 2]].sum(axis=2),
+        "first": found[:, :, 0],
+    }
+    return shares, middle
 
 
 PLACES = {
@@ -316,7 +340,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     # What sinks are counted by is another mean of the same attention.
     kinds = [kind for kind in CONFIRMED if first.find(kind) and not (kind == "first" and found)]
     for kind in kinds:
-        share = min(first.value(kind) or 0.0, second.value(kind) or 0.0)
+        share = min(_share_of(kind, first), _share_of(kind, second))
         # What the rule of an encoding does with any weights is no finding.
         if share <= float(first.arrays[f"{kind}_random"]):
             continue
@@ -333,6 +357,14 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
             weight = 0.3 + 0.5 * share / 100.0
             found.append(Finding(text, (kind, f"{kind}_highest"), weight))
     return (*found, *_that_fall(first, second))
+
+
+def _share_of(kind: str, result: Result) -> float:
+    """Of the heads, the share of a kind in %: of images, on the plain and on the noisy alike, since
+    a head may find a patch by what it shows.
+    """
+    on_each = result.arrays.get(f"{kind}{ON_EACH}")
+    return result.value(kind) or 0.0 if on_each is None else float(on_each)
 
 
 def _that_fall(first: Result, second: Result) -> Iterator[Finding]:

@@ -75,7 +75,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     for kind, (key, highest, weight) in KINDS.items():
         count = round(min(first.value(key) or 0.0, second.value(key) or 0.0))
         if count:
-            most = min(first.value(highest) or 0.0, second.value(highest) or 0.0)
+            most = first.value(highest) or 0.0
             text = WORDING(
                 f"find_{kind}",
                 count=count,

@@ -1,6 +1,6 @@
 """What the first layer adds to the logits for each offset, from its weights."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WORDING = Wording("analyses/kernel.md.jinja")
 NEAR = 1  # positions
+GROUPS = 10  # of tokens, each of which is left out once
 LEAST = 10.0  # % of the variance, beyond that of random weights
 FEW, RANDOM_SEED = 8, 0  # Sequences that these read, and their seed.
 # Heads that are all named in the figure; of more, so many with the widest ranges are.
@@ -40,20 +41,23 @@ def compute(stack: RunningStack) -> Result:
         of words; by_offset_random (), in %, with random weights
     errors: NotApplicableError
     """
+    words = stack.inputs()
     offsets, by_text = _by_text(stack)
     mean, spread = _mean_and_spread(by_text)
     peaks = np.abs(offsets[mean.argmax(axis=1)])
     near = 100.0 * float((peaks <= NEAR).mean())
-    inputs = stack.text_vocabulary.originals[stack.inputs()]
+    inputs = stack.text_vocabulary.originals[words]
     arrays = {"ids": inputs, "offsets": offsets, "logits": mean, "spread": spread}
     if stack.again is None:
         random = replace(stack.untrained(RANDOM_SEED), n_sequences=FEW)
         arrays["by_offset_random"] = np.array(_share(*_mean_and_spread(_by_text(random)[1])))
     without = np.array([_share(*_mean_and_spread(rest)) for rest in without_each(by_text)])
+    without_tokens = np.array([*_without_tokens(by_text, words, *_places(stack)[1])])
+    error = float(np.hypot(jackknife(without), jackknife(without_tokens)))
     title = "Variance of the logits by offset"
     metrics = (
         Metric("by_offset", title, _share(mean, spread), "%"),
-        Metric(error_key("by_offset"), f"Standard error: {title}", float(jackknife(without)), "%"),
+        Metric(error_key("by_offset"), f"Standard error: {title}", error, "%"),
         Metric("range", "Largest range over offsets, of a head", float(np.ptp(mean, axis=1).max())),
         Metric("spread", "Spread over tokens", float(np.sqrt((spread**2).mean()))),
         Metric("near", "Heads that peak within one position", near, "%"),
@@ -75,6 +79,23 @@ def _by_text(stack: RunningStack) -> tuple[Array, Floats]:
     for _ in stack.run(stack.inputs(), note):
         pass
     return offsets, np.concatenate(rows)
+
+
+def _without_tokens(
+    by_text: Floats, words: Array, of_query: Array, of_key: Array
+) -> Iterator[float]:
+    """``_share`` of the pairs of tokens without each of GROUPS groups of the tokens, which are as
+    much a sample as their order is.
+
+    by_text: as of ``_by_text``; words: (n_texts, length), int; of_query, of_key: as of ``_places``
+    """
+    group = np.unique(words, return_inverse=True)[1].reshape(words.shape) % GROUPS
+    for left_out in range(GROUPS):
+        is_left = (group != left_out)[:, of_query] & (group != left_out)[:, of_key]
+        kept = np.where(is_left[:, :, None], by_text, np.nan)
+        logits = kept.reshape(-1, *kept.shape[2:])
+        if (np.count_nonzero(~np.isnan(logits), axis=0) > 1).all():
+            yield _share(np.nanmean(logits, axis=0), np.nanstd(logits, axis=0, ddof=1))
 
 
 def _mean_and_spread(by_text: Floats) -> tuple[Floats, Floats]:

@@ -43,6 +43,8 @@ APART = 0.1  # Distance of two names in a panel of this height, as a share of it
 DEPTHS = 41  # at which lines of parts with different numbers of layers are compared
 WHY = "under 1% of the variance is by position"  # There is no rank.
 RANDOM, RANDOM_SEED = "r2_random", 0  # The reference, and the seed of its weights.
+RANDOM_ERRORS = "r2_random_errors"
+ERRORS = 2.0  # Standard errors by which a share is told apart from that of random weights.
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +72,8 @@ def compute(stack: RunningStack) -> Result:
 
     arrays: ids (n_sequences, length), int, the tokens that were read; r2, r2_errors, error, share
         (n_layers + 1,) each: of the input of the first layer, then of the output of each;
-        r2_random, share_random, rank, rank_without, n_massive (n_layers + 1,); text (), bool,
-        whether a text was read, and no random words
+        r2_random, r2_random_errors, share_random, rank, rank_without, n_massive (n_layers + 1,);
+        text (), bool, whether a text was read, and no random words
     derived: means, weights (n_layers + 1, d_model), of the probes; others (n_sequences, length),
         int, for the second time
     errors: NotApplicableError
@@ -94,7 +96,8 @@ def compute(stack: RunningStack) -> Result:
     r2, n_tried = 1.0 - missed.mean(axis=1), missed.shape[1]
     untrained = stack.untrained(RANDOM_SEED)
     of_random = _fitted(untrained, parts[0], positions)
-    random = 1.0 - _tried(untrained, of_random.probes, parts[1], positions).mean(axis=1)
+    missed_by_random = _tried(untrained, of_random.probes, parts[1], positions)
+    random = 1.0 - missed_by_random.mean(axis=1)
     metrics = (
         *_metrics(missed, positions),
         Metric(RANDOM, "Highest R², random weights", float(random.max())),
@@ -110,6 +113,7 @@ def compute(stack: RunningStack) -> Result:
             "error": _errors(r2, positions),
             "share": fit.shares,
             RANDOM: random,
+            RANDOM_ERRORS: _standard_errors(missed_by_random),
             "share_random": of_random.shares,
             "rank": fit.ranks,
             "rank_without": fit.ranks_without,
@@ -250,38 +254,51 @@ def _metrics(missed: Floats, positions: Array) -> tuple[Metric, ...]:
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Where position fades or is built up, as both runs show it."""
-    both, random = (first, second), first.arrays[RANDOM]
+    both = (first, second)
+    random, errors = first.arrays[RANDOM], first.arrays[RANDOM_ERRORS]
     known, highest, last, layer = _of(first)
-    if all(_fades(result, random) for result in both):
+    if all(_fades(result, first) for result in both):
         error = first.value(error_key("r2_last"))
-        text = WORDING("fades", at_input=known, at_end=last, error=error, random=float(random[-1]))
+        of_random = {"random": float(random[-1]), "random_error": float(errors[-1])}
+        ends = {"at_input": known, "at_end": last, "n_layers": random.size - 1}
+        text = WORDING("fades", **ends, error=error, **of_random)
         of_end = ("r2_last", error_key("r2_last"), "r2_random_last")
         return (Finding(text, ("r2_input", *of_end), 0.6),)
-    if all(_is_built_up(result, random) for result in both):
+    if all(_is_built_up(result, first) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
         values = {"highest": highest, "error": first.value(error_key("r2_highest"))}
-        text = WORDING("built_up", layer=place, **values, random=float(random.max()))
+        values |= {"random": float(random.max()), "random_error": float(errors[random.argmax()])}
+        text = WORDING("built_up", layer=place, **values)
         rests_on = ("r2_input", "r2_highest", error_key("r2_highest"), "layer_highest", "r2_random")
         return (Finding(text, rests_on, 0.65),)
     return ()
 
 
-def _fades(result: Result, random: Array) -> bool:
+def _fades(result: Result, first: Result) -> bool:
     """Whether the input holds the position, and the last layer less of it than with random
-    weights, which let a table fade too.
-
-    random: (n_layers + 1,), the shares of the variance with these
+    weights, which let a table fade too. first: the run that read these too
     """
     known, _, last, _ = _of(result)
-    return known > HELD and last < min(known, float(random[-1])) - CHANGED
+    random = float(first.arrays[RANDOM][-1])
+    return known > HELD and last < min(known - CHANGED, random - _least(first, "r2_last", -1))
 
 
-def _is_built_up(result: Result, random: Array) -> bool:
+def _is_built_up(result: Result, first: Result) -> bool:
     """Whether layers make a position of nothing, more than with random weights: a causal mask, or a
-    mark at the end, tells positions to these too.
+    mark at the end, tells positions to these too. first: the run that read these too
     """
     known, highest, _, _ = _of(result)
-    return known < NOTHING and highest > float(random.max()) + CHANGED
+    best = int(first.arrays[RANDOM].argmax())
+    random = float(first.arrays[RANDOM][best])
+    return known < NOTHING and highest > random + _least(first, "r2_highest", best)
+
+
+def _least(result: Result, key: str, layer: int) -> float:
+    """The difference of a share from that of random weights in a layer that is one: CHANGED, and
+    ERRORS standard errors.
+    """
+    of_both = (result.value(error_key(key)) or 0.0, float(result.arrays[RANDOM_ERRORS][layer]))
+    return max(CHANGED, ERRORS * math.hypot(*of_both))
 
 
 def _of(result: Result) -> tuple[float, float, float, float]:
@@ -302,9 +319,9 @@ def sentence(results: Results, _: int) -> str:
     built = [
         (_of(result)[1], float(result.arrays[RANDOM].max()))
         for result in missing
-        if _is_built_up(result, result.arrays[RANDOM])
+        if _is_built_up(result, result)
     ]
-    held, fading = len(given), sum(_fades(result, result.arrays[RANDOM]) for result in given)
+    held, fading = len(given), sum(_fades(result, result) for result in given)
     return WORDING(
         "parts", held=held, fading=fading, built=built, n_parts=len(results), changed=CHANGED
     )
@@ -322,8 +339,8 @@ def headline(results: Results) -> str:
     each, those of all parts, or of more than half of at least two.
     """
     missing, given = _groups(results)
-    built = [_is_built_up(result, result.arrays[RANDOM]) for result in missing]
-    dropped = [_fades(result, result.arrays[RANDOM]) for result in given]
+    built = [_is_built_up(result, result) for result in missing]
+    dropped = [_fades(result, result) for result in given]
     return WORDING("headline", built=_how_many(built), dropped=_how_many(dropped))
 
 

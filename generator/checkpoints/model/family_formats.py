@@ -91,6 +91,10 @@ LIKE: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 )
 
 
+# Have a class since transformers 5.24, which reads them itself.
+NEWER = frozenset({"exaone", "sarvam_mla", "sarvam_moe"})
+
+
 def translated(config: ModelConfig) -> ModelConfig:
     """``config`` in the words of transformers, with the code for which it was written as the
     program where that is of another family; unchanged where it has them already.
@@ -104,7 +108,8 @@ def translated(config: ModelConfig) -> ModelConfig:
     if (taught := own_families().get(typed.family)) is not None:
         typed = typed.updated(taught.completed(typed))
     translate = FORMATS.get(typed.family)
-    if translate is not None:
+    has_class = typed.family in NEWER and typed.family in config_classes()
+    if translate is not None and not has_class:
         settings, written_for = typed.updated(translate(typed)), typed.family
         is_same = settings.family == written_for
         typed = settings if is_same else replace(settings, program=config.program or written_for)

@@ -73,22 +73,24 @@ def test_shares_and_their_errors_follow_from_the_published_rises() -> None:
     assert result.value("share_1_error") == pytest.approx(100 * error)
 
 
-def probed(at_input: float, at_end: float, random: float) -> Result:
+def probed(at_input: float, at_end: float, random: float, error: float = 0.0) -> Result:
     """R² of the position that runs straight from the input to the last layer, and ends elsewhere
-    with random weights.
+    with random weights. error: standard error of the latter
     """
     values = {"r2_input": at_input, "r2_highest": max(at_input, at_end), "r2_last": at_end}
+    values |= dict.fromkeys(("r2_highest_error", "r2_last_error"), 0.01)
     metrics = (Metric(key, "", value) for key, value in {**values, "layer_highest": 4.0}.items())
     ends = {"r2": at_end, "r2_random": random}
-    return Result(tuple(metrics), {key: np.linspace(at_input, end, 5) for key, end in ends.items()})
+    arrays = {key: np.linspace(at_input, end, 5) for key, end in ends.items()}
+    return Result(tuple(metrics), {**arrays, "r2_random_errors": np.full(5, error)})
 
 
 @pytest.mark.parametrize(("built", "dropped", "words"), [
-    ((0.8, 0.7), (0.4, 0.3), "Layers build up position where the input has none, and lose p"),
-    ((0.8, 0.7), (0.4, 0.3, 0.9), "Layers build up position where the input has none, and mostly"),
-    ((0.8, 0.7, 0.1), (0.4, 0.3), "Layers mostly build up position where the input has none, and"),
-    ((0.8, 0.7), (0.4, 0.9), "Layers build up position where the input has none."),
-    ((0.8, 0.1), (0.4, 0.3, 0.9), "Layers mostly lose part of the position where the input"),
+    ((0.8, 0.7), (0.4, 0.3), "layers build up position where the input has none, and lose p"),
+    ((0.8, 0.7), (0.4, 0.3, 0.9), "layers build up position where the input has none, and mostly"),
+    ((0.8, 0.7, 0.1), (0.4, 0.3), "layers mostly build up position where the input has none, and"),
+    ((0.8, 0.7), (0.4, 0.9), "layers build up position where the input has none."),
+    ((0.8, 0.1), (0.4, 0.3, 0.9), "layers mostly lose part of the position where the input"),
     ((0.8,), (0.4,), ""),
     ((), (), ""),
 ])  # fmt: skip
@@ -98,9 +100,19 @@ def test_a_headline_says_of_all_or_most_models_what_at_least_two_of_them_do(
     results = {Label(f"A{at}", "#111111"): probed(0.0, at, 0.1) for at in built}
     results |= {Label(f"B{at}", "#222222"): probed(1.0, at, 0.95) for at in dropped}
     headline = probe.headline(results)
-    assert headline.startswith(words)
+    assert headline.startswith(words and f"By a linear probe, {words}")
     assert bool(headline) == bool(words)
     assert probe.draw_across(results).axes if results else True
+
+
+def test_a_share_within_two_errors_of_random_weights_is_no_finding() -> None:
+    told, near = probed(0.0, 0.78, 0.60, 0.05), probed(0.0, 0.78, 0.60, 0.10)
+    (finding,) = probe.confirmed(told, told)
+    assert finding.text.endswith("with random weights, at most 60 ± 5%.")
+    assert probe.confirmed(near, near) == ()
+    assert probe.headline({LABEL: near, OTHER: near}) == ""
+    (lost,) = probe.confirmed(*[probed(1.0, 0.55, 0.99)] * 2)
+    assert lost.text.startswith("A linear probe recovers 100% of the position's variance from the")
 
 
 def test_no_layer_is_a_fraction() -> None:
