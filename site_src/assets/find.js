@@ -125,7 +125,7 @@
       );
       list.hidden = !list.children.length;
       none.hidden = !models || !list.hidden || !plain(field.value);
-      pages.href = `?q=${encodeURIComponent(field.value.trim())}`;
+      pages.href = `?${new URLSearchParams({ q: field.value.trim() })}`; // Half a pair of surrogates has no other address.
       field.setAttribute("aria-expanded", !list.hidden);
       choose(0);
     };
@@ -142,7 +142,7 @@
       const link = list.children[chosen]?.querySelector("a");
       event.preventDefault();
       if (link) link.click();
-      else location.href = `${form.action}#${form.dataset.paFind}=${encodeURIComponent(field.value.trim())}`;
+      else location.href = `${form.action}#${new URLSearchParams({ [form.dataset.paFind]: field.value.trim() })}`;
     });
   };
 

@@ -414,7 +414,8 @@ TYPED = """texts => {
         }
 }"""
 MADE = """() => document.querySelectorAll(
-    "iframe, object, embed, [onerror], [onload], [onclick], [onmouseover], [src=x], [href*=alert]"
+    "iframe, object, embed, [onerror], [onload], [onclick], [onmouseover], [src=x]"
+    + ", [href^='javascript:' i]"
 ).length"""
 
 
