@@ -127,7 +127,8 @@ def _by_code(model: Any) -> Iterator[str]:
         own = module._parameters | module._buffers | module._modules
         if any(map(FADES.fullmatch, own)):
             yield "decay"
-        if ADDED.search(source) and not TURNS.search(source):
+        turns = TURNS.search(source) or "Rotary" in type(module).__name__
+        if ADDED.search(source) and not turns:
             yield "table"
 
 

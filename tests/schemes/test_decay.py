@@ -82,7 +82,7 @@ def measured(mixer: Any, config: Any) -> Floats:
     states = []
     with torch.no_grad():
         for inputs in (steps, torch.zeros(1, 1, WIDTH)):
-            mixer(inputs, cache_params=cache)
+            mixer(inputs, cache)
             states.append(cache.layers[0].recurrent_states[0].double().numpy().copy())
     before, after = np.asarray(states)
     with np.errstate(all="ignore"):
@@ -322,7 +322,7 @@ def test_steps_are_limited_like_those_of_mamba_2_in_transformers() -> None:
         cache, inputs = DynamicCache(config=model.config), torch.zeros(1, n_tokens, WIDTH)
         inputs[:, 0] = 1.0
         with torch.no_grad():
-            mixer_of(model)(inputs, cache_params=cache)
+            mixer_of(model)(inputs, cache)
         # Single numbers may be rounding errors alone.
         left.append(cache.layers[0].recurrent_states[0].double().norm(dim=(-2, -1)).numpy())
     states = -np.log(left[1] / left[0])

@@ -21,6 +21,14 @@ MODELS = Path(transformers.models.__file__).parent
 N = 8  # components
 
 
+def source_of(function: Any) -> str:
+    """That of a function, within what wraps it; "" of one that a dataclass makes."""
+    try:
+        return inspect.getsource(inspect.unwrap(function))
+    except OSError:
+        return ""
+
+
 def order_of(apply: Callable[..., Any]) -> str:
     """Which components a function of transformers turns together: those that have parts in the
     same components of the result.
@@ -50,9 +58,9 @@ def indexers() -> Iterator[tuple[str, tuple[str, str] | None]]:
         configs = vars(module)
         of_text, whole = f"{stem}TextConfig", f"{stem}Config"
         config = configs.get(of_text) or configs[whole]
-        attention = next(one for one in own if "Indexer(" in inspect.getsource(one.__init__))
+        attention = next(one for one in own if "Indexer(" in source_of(one.__init__))
         sources = (attention, indexer)
-        names = [TURNS.search(inspect.getsource(one.forward)) for one in sources]
+        names = [TURNS.search(source_of(one.forward)) for one in sources]
         orders = [order_of(vars(module)[name[0]]) for name in names if name]
         yield config.model_type, (orders[0], orders[1]) if names[1] else None
 

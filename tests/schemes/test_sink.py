@@ -54,7 +54,7 @@ def test_every_family_of_transformers_with_learned_sinks_is_known() -> None:
         path.parent.name
         for path in models.glob("*/modeling_*.py")
         if stored.search(path.read_text(encoding="utf-8"))
-    } == SINKS
+    } == {family.replace("_vl_text", "_vl") for family in SINKS}
 
 
 @pytest.mark.parametrize("family", sorted(SINKS))

@@ -171,9 +171,9 @@ def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
     attention = model.encoder.layer[0].attention.self
     for projection in (attention.query, attention.key):
         torch.nn.init.zeros_(projection.weight), torch.nn.init.zeros_(projection.bias)
-    bias = model.encoder._cal_1d_pos_emb(torch.arange(9)[None])
-    options = {"rel_pos": bias, "rel_2d_pos": 0.0 * bias, "output_attentions": True}
-    weights = as_numbers(attention(torch.zeros(1, 9, 16), **options)[1])[0]
+    model.encoder.has_spatial_attention_bias = False
+    bias = model.encoder._compute_position_bias(torch.arange(9)[None], None)
+    weights = as_numbers(attention(torch.zeros(1, 9, 16), position_bias=bias)[1])[0]
     ours = form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)
     close(weights, torch.tensor(ours).softmax(dim=-1))
 

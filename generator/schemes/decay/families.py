@@ -11,7 +11,7 @@ STEPS = frozenset(
      "nemotron_h", "zamba2",
      "qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "qwen4_exp",
      "qwen4_exp_text", "olmo_hybrid",
-     "kimi_linear", "solar_open2", "glm5_next", "glm5_next_text", "bailing_hybrid",
+     "kimi_linear", "lara_mini", "solar_open2", "glm5_next", "glm5_next_text", "bailing_hybrid",
      "gated_deltanet"}
 )  # fmt: skip
 WITHOUT_TYPE = "ssm_cfg"  # Setting of Mamba's first checkpoints, whose config names no family.

@@ -55,7 +55,7 @@ OWN_SPLITS: Mapping[str, tuple[str, tuple[int, ...]]] = {
 INDEXERS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("axk2", "deepseek_v32"), ("adjacent", "halves")),
     **dict.fromkeys(
-        ("deepseek_v4", "dots3_note_text", "glm_moe_dsa", "mistral_large4_text"),
+        ("deepseek_v4", "dots3_note_text", "glm_moe_dsa", "hy_v4_vl_text", "mistral_large4_text"),
         ("adjacent", "adjacent"),
     ),
     **dict.fromkeys(("hy_v4", "minimax_m3_vl_text", "qwen4_exp_text"), ("halves", "halves")),

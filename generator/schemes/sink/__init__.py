@@ -14,7 +14,7 @@ WORDING = Wording("schemes/sink.md.jinja")
 # Model types with a learned sink in each head.
 SINKS = frozenset(
     {"gpt_oss", "openai_privacy_filter", "deepseek_v4", "flint", "granite_swa", "granitemoe_swa",
-     "hy_v4", "mimo_v2_flash"}
+     "hy_v4", "hy_v4_vl_text", "mimo_v2_flash"}
 )  # fmt: skip
 
 # Under the names in published files, too; the last in those of llama.cpp.
