@@ -10,6 +10,8 @@ import pytest
 from benchmarks import precompute
 from generator.cache import precomputed
 from generator.libraries import config_classes
+from generator.schemes.decay.families import FROM_WEIGHTS
+from generator.schemes.sink import SINKS
 
 SOME = 80  # Every so many types are looked at where not all are.
 
@@ -21,6 +23,13 @@ SHIPPED = [
 @pytest.mark.parametrize(("folder", "name"), SHIPPED)
 def test_an_artifact_is_shipped_for_the_installed_versions(folder: Path, name: str) -> None:
     assert precomputed.shipped(name, folder) == (folder / f"{name}.json").read_bytes()
+
+
+def test_no_family_whose_decay_or_sinks_are_trained_is_shipped_as_untrained() -> None:
+    """Such a list would leave out what a change of the schemes has added."""
+    untrained = json.loads(precomputed.shipped(precomputed.UNTRAINED) or b"[]")
+    assert len(untrained) > SOME
+    assert {*untrained}.isdisjoint(FROM_WEIGHTS | SINKS)
 
 
 @pytest.mark.parametrize(("folder", "name"), SHIPPED)
