@@ -248,36 +248,34 @@ def _of_images(stack: RunningStack) -> Result:
 
     inputs = stack.inputs(FEW if stack.again is not None else min(IMAGES, stack.n_sequences))
     n_plain = len(inputs) - len(inputs) // 2  # The first.
-    kinds = inputs[:n_plain], inputs[n_plain:]
+    kinds = [images for images in (inputs[:n_plain], inputs[n_plain:]) if len(images)]
     of_kinds = [stack.attended(images, pictured, batch=1) for images in kinds]
     found = np.average(of_kinds, axis=0, weights=[*map(len, kinds)])
-    of_first, by_layer = found[:, :, 0], found[:, :, 1:].reshape(*found.shape[:2], *size)
-    shares, middle = _of_pictures(found, size)
-    least = [
-        np.min(each, axis=0)
-        for each in zip(*(_of_pictures(one, size)[0].values() for one in of_kinds), strict=True)
-    ]
-    metrics = _metrics(shares, middle.sum(axis=(2, 3)), 1.0 / stack.attention.shape[2])
+    by_layer, shares, within = _of_pictures(found, size)
+    least, *others = [_of_pictures(one, size)[1] for one in of_kinds]
+    for other in others:
+        least = {kind: np.minimum(values, other[kind]) for kind, values in least.items()}
+    metrics = _metrics(shares, within, 1.0 / stack.attention.shape[2])
     return Result(
         metrics,
         {
             "pictures": by_layer,
-            "first": of_first,
+            "first": shares["first"],
             "to_one_place": np.max([*shares.values()], axis=0),
             **{
                 f"{kind}{ON_EACH}": np.array(100.0 * float((values > LARGE).mean()))
-                for kind, values in zip(shares, least, strict=True)
+                for kind, values in least.items()
             },
         },
         read={metric.key: len(inputs) for metric in metrics},
     )
 
 
-def _of_pictures(found: Floats, size: Sequence[int]) -> tuple[dict[str, Floats], Floats]:
-    """Attention (n_layers, n_heads) to the place of each kind of heads, and the patches around the
-    query: (n_layers, n_heads, 3, 3).
+def _of_pictures(found: Floats, size: Sequence[int]) -> tuple[Floats, dict[str, Floats], Floats]:
+    """Attention by offset (n_layers, n_heads, n_rows, n_columns), that to the place of each kind of
+    heads, (n_layers, n_heads), and that nearby.
 
-    found: (n_layers, n_heads, 1 + n_offsets), to the first position and in a picture of this size
+    found: (n_layers, n_heads, 1 + n_rows * n_columns), to the first position and by offset
     """
     pictures = found[:, :, 1:].reshape(*found.shape[:2], *size)
     row, column = (length // 2 for length in size)
@@ -287,7 +285,7 @@ def _of_pictures(found: Floats, size: Sequence[int]) -> tuple[dict[str, Floats],
         "beside": middle[:, :, [0, 2, 1, 1], [1, 1, 0, 2]].sum(axis=2),
         "first": found[:, :, 0],
     }
-    return shares, middle
+    return pictures, shares, middle.sum(axis=(2, 3))
 
 
 PLACES = {

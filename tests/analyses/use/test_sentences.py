@@ -134,6 +134,18 @@ def test_ends_of_heads_that_several_parts_share_say_so() -> None:
     assert heads.sentence({key: results[key] for key in list(results)[::2]}, 2) == ""
 
 
+def test_a_head_of_images_is_of_a_kind_if_it_is_on_plain_and_on_noisy_ones() -> None:
+    first = np.zeros((12, 6))
+    shares = {"own": 100 / 72, "first": 800 / 72}
+    metrics = tuple(Metric(kind, "", share, "%") for kind, share in shares.items())
+    arrays = {"first": first, "pictures": first, "own_random": np.array(0.0),
+              "first_random": np.array(0.0), "own_on_each": np.array(0.0),
+              "first_on_each": np.array(400 / 72)}  # fmt: skip
+    result = Result((*metrics, *(Metric(key, "", None, "%") for key in heads.SINKS)), arrays)
+    (finding,) = heads.confirmed(result, result)
+    assert finding.text.startswith("On plain and on noisy images, 4 of 72 heads (6%) put on")
+
+
 def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
     def result(share: float, random: float) -> Result:
         return Result((Metric("first", "", share, "%"),), {"first_random": np.array(random)})
