@@ -400,11 +400,11 @@ def _guests(
     those that have nothing.
     """
     copied = (row.copy_of.removeprefix(ON_HUB).partition("@")[0] for row in rows)
-    ids = frozenset(chain((row.model for row in rows), copied))
+    ids = frozenset(filter(None, chain((row.model for row in rows), copied)))
     for guest in discovery.guests():
         if settings.models == "all":
             yield _received(guest, artifacts)
-        elif settings.models == "listed":
+        elif settings.models == "listed" and ids:
             received = _received(guest, artifacts)
             if (table := guest.of_models(received.table(), ids)) is not None:
                 yield replace(received, table=partial(bytes, table))

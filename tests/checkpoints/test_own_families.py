@@ -180,6 +180,16 @@ def test_lists_by_layer_of_an_unknown_family_are_taken_and_said_to_be_assumed() 
     assert [one.rule for one in lint.findings(files, found)] == ["not-understood"]
 
 
+def test_of_an_unknown_family_without_a_vocabulary_nothing_of_layers_is_assumed() -> None:
+    files, found = read({key: value for key, value in WINDOWED.items() if key != "vocab_size"})
+    assert before(files, found) == []
+    said = " ".join(unresolved(files, found))
+    assert "it is assumed" not in " ".join(
+        [said, *(note for one in found.measured for note in one.notes)]
+    )
+    assert "sliding_window" in said
+
+
 @pytest.mark.parametrize(
     "odd",
     [

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generator.checkpoints.model.families import NOT_MAPPED, OF_PATCHES
-from generator.checkpoints.model.layers import FULL, assumed, is_read
+from generator.checkpoints.model.layers import FULL, assumed, counts_tokens, is_read
 from generator.contracts import Encoding, Files, Layer, Modality, Stack
 from generator.encodings import Form, NoEncoding
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)\b")  # In a part with tensors in several layers.
 BOTH = "encoder and decoder"
-VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
 def layer_map(
@@ -77,8 +76,7 @@ def _is_mapped(stack: Stack) -> bool:
         return not stack.within and all(
             layer.type == FULL and is_read(config, layer) for layer in stack.layers
         )
-    counts_tokens = any(name in config for name in VOCABULARIES)
-    return stack.modality == "audio" or counts_tokens or config.family in OF_PATCHES
+    return stack.modality == "audio" or counts_tokens(config) or config.family in OF_PATCHES
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:

@@ -41,6 +41,7 @@ BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
     ("local_radius",),
     ("sliding_window", "sliding_window_size", "attention_window_size", "window_size"),
 )
+VOCABULARIES = ("vocab_size", "src_vocab_size")
 # Of each layer, the query counted on its left (Moonshine Streaming).
 BEFORE_AND_AFTER = "sliding_windows"
 # The window of layers that are listed as local; in other configs, something else.
@@ -190,11 +191,18 @@ def layers(stack: Stack) -> tuple[Layer, ...]:
     return _layers(stack.part, stack.kind, stack.config)
 
 
+def counts_tokens(config: ModelConfig) -> bool:
+    """Whether the positions are those of tokens of a vocabulary."""
+    return any(name in config for name in VOCABULARIES)
+
+
 def assumed(config: ModelConfig) -> tuple[str, ...]:
     """Settings of layers that have the form which transformers gives them, so that their meaning
-    there is assumed for an unknown family: their kinds with the window of some, and a list of 1
-    for a layer with rotation, or 0.
+    there is assumed for an unknown family of tokens: their kinds with the window of some, and a
+    list of 1 for a layer with rotation, or 0.
     """
+    if not counts_tokens(config):
+        return ()
     kinds, flags = config.listed("layer_types"), config.listed("no_rope_layers")
     count, known = _n_layers(config, "decoder"), (FULL.replace(" ", "_"), SLIDING.replace(" ", "_"))
     is_windowed = config.count("sliding_window") is not None
