@@ -6,6 +6,7 @@
   const base = JSON.parse(document.getElementById("__config").textContent).base.replace(/\/?$/, "/");
   const plain = (text) => text.toLowerCase().replaceAll("+", "plus").replace(/[^a-z0-9]/g, "");
   let models;
+  const known = new Set(); // All words of names, ids and families.
   // The edits that make `words` the beginning of `name`, up to two.
   const edits = (words, name) => {
     let row = Array.from({ length: words.length + 1 }, (_, index) => index);
@@ -33,15 +34,17 @@
   const tuned = /[-_ ]+(instruct|chat|it)$/i;
   // How far a model is from what was typed: the smaller, the nearer; none where it does not fit.
   // A number has to be right in what else may be wrong or in another order, and so has a letter at it and a word of one or two letters.
-  const distance = ({ name, id, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints, typedLetters) => {
+  const distance = ({ name, id, heads, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints, typedLetters) => {
     if (!typedPoints.every((number) => points.includes(number))) return null;
     if (name === words || id === words) return 0;
     if (name.startsWith(words)) return 1;
     if (id.startsWith(words) || family === words) return 2;
-    if (name.includes(words) || id.includes(words)) return 3;
+    if (heads.some((head) => head.startsWith(words))) return 3;
     if (!typedNumbers.every((number) => numbers.includes(number))) return null;
     if (parts.every((part) => (part.length > 2 ? begins(part, text, tokens) : tokens.includes(part) || numbers.includes(part)))) return 4;
     if (!typedLetters.every((part) => id.includes(part))) return null;
+    // What is a word of some name is spelt right: cased is not uncased with letters missing.
+    if (!parts.every((part) => part.length < 3 || !known.has(part) || begins(part, text, tokens))) return null;
     const wrong = words.length > 5 ? Math.min(edits(words, name), edits(words, id)) : 9;
     return wrong <= (words.length > 7 ? 2 : 1) ? 4 + wrong : null;
   };
@@ -76,9 +79,12 @@
         const text = `${id} ${family}`.toLowerCase();
         const tokens = `${text} ${id.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}`.split(/[^a-z0-9.]+/);
         const [numbers, points] = [wholes(text), decimals(text)];
+        // The id from each of its words on: bert is not a part of distilbert.
+        const heads = [...id.matchAll(/(?<![a-zA-Z\d])[a-zA-Z\d]|(?<=[a-z])[A-Z]|(?<=[a-zA-Z])\d/g)].map(({ index }) => plain(id.slice(index)));
         const [isOfModel, isMeasured] = [published.has(id), measured.has(id)];
-        return { title, about, path, isOfModel, isMeasured, name: plain(title), id: plain(id), family: plain(family), text, tokens, numbers, points };
+        return { title, about, path, isOfModel, isMeasured, name: plain(title), id: plain(id), heads, family: plain(family), text, tokens, numbers, points };
       });
+      for (const word of models.flatMap(({ tokens }) => tokens)) known.add(word);
       then();
     });
     document.head.append(script);

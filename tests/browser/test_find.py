@@ -51,6 +51,7 @@ FOUND = {
     "mistrall-7b-v0.3": "mistralai/Mistral-7B-v0.3",
     "bert-base-uncased": "google-bert/bert-base-uncased",
     "google-bert/bert-large-uncased": "google-bert/bert-large-uncased",
+    "bert base cased": "google-bert/bert-base-cased",
     "roberta-base": "FacebookAI/roberta-base",
     "t5-small": "google-t5/t5-small",
     "byt5": "google/byt5-small",
@@ -73,7 +74,8 @@ FOUND = {
 }
 # Another number, another word, and none.
 NOT_FOUND = (
-    "Qwen3.7", "Qwen 3.7", "gemma3n e4b", "DeepSeek-V3-0324", "ESM C", "ESM-C 600M", "zzzzzzzz"
+    "Qwen3.7", "Qwen 3.7", "gemma3n e4b", "DeepSeek-V3-0324", "ESM C", "ESM-C 600M", "zzzzzzzz",
+    "bert large cased", "bert tiny uncased", "xlnet-base-uncased", "bert-base-multilingual-cased",
 )  # fmt: skip
 
 

@@ -207,6 +207,17 @@ def test_attention_to_chosen_or_compressed_keys_has_its_number(
     assert layer.positions_per_key == positions_per_key
 
 
+def test_only_the_encoder_of_bigbird_pegasus_attends_to_blocks() -> None:
+    """Its decoder attends to all: arXiv 2007.14062, section 4.1, and modeling_bigbird_pegasus.py of
+    transformers.
+    """
+    settings = {"model_type": "bigbird_pegasus", "attention_type": "block_sparse"}
+    sizes = {"encoder_layers": 2, "decoder_layers": 1}
+    stacks = ConfigAlone({**settings, **sizes}, "test").resolved.stacks
+    mixers = [layer.mixers for stack in stacks for layer in stack.layers]
+    assert mixers == [("sparse",), ("sparse",), ("full",)]
+
+
 def test_odd_kinds_in_a_part_that_no_class_reads_are_no_window() -> None:
     odd: tuple[object, ...] = (5, "sliding_attention", {}, None)
     for kinds in odd:

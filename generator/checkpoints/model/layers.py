@@ -170,8 +170,10 @@ KINDS = (
               lambda config, layer: (layer + 1) % config.value(DENSE_EVERY) > 0),
     LayerRule("a layer for images", CROSS, lambda config, _: bool(config.listed(CROSSING)),
               lambda config, layer: layer in config.listed(CROSSING)),
+    # The decoder of BigBird-Pegasus attends to all (arXiv 2007.14062, section 4.1).
     LayerRule("attention to chosen blocks", SPARSE,
-              lambda config, _: config.text("attention_type") == "block_sparse"),
+              lambda config, kind: config.text("attention_type") == "block_sparse"
+              and not (config.is_encoder_decoder and kind == "decoder")),
     LayerRule("a window", SLIDING, _is_windowed),
     LayerRule("any other", FULL, lambda *_: True),
 )  # fmt: skip
