@@ -13,6 +13,7 @@ from typing import Any
 
 ROPE = "rope"
 BASE = 10_000.0  # src/llama-model.cpp: of a file without one
+NOT_APPLIED = frozenset({"phi3", "phimoe"})  # src/models: the window
 
 
 def stored(settings: dict[str, Any], folder: Path) -> tuple[dict[str, Any], list[float]]:
@@ -53,10 +54,9 @@ def turned(written: dict[str, Any], base: float, n: int, divisors: list[float]) 
         angles = [one / factor for one in angles]
     if kind == "yarn":
         length = written["rope.scaling.original_context_length"]
-        turns = [written.get(f"rope.scaling.yarn_beta_{end}", default)
-                 for end, default in (("fast", 32.0), ("slow", 1.0))]  # fmt: skip
+        # src/llama-hparams.h: src/models reads others of Grok and Ministral 3 alone.
         ends = [n * math.log(length / (each * 2 * math.pi)) / (2 * math.log(base))
-                for each in turns]  # fmt: skip
+                for each in (32.0, 1.0)]  # fmt: skip
         low, high = max(0, math.floor(ends[0])), min(n - 1, math.ceil(ends[1]))
         kept = [1 - min(max((i - low) / max(0.001, high - low), 0), 1) for i in range(n // 2)]
         angles = [one / factor * (1 - part) + one * part
@@ -79,6 +79,7 @@ def taken(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
         forms += [] if form in forms else [form]
     window, length = written.get("attention.sliding_window"), written.get("context_length")
     is_seen = window and not (length and window >= length)
+    is_seen = is_seen and settings.get("model_type") not in NOT_APPLIED
     return {"forms": sorted(forms), "window": window if is_seen else None, "limit": length}
 
 

@@ -23,10 +23,13 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
+from generator.encyclopedia.known_models import known_models
 from generator.numerics.arrays import Array
+from generator.reading import comparison, sides
 from generator.reading.comparison import compared
+from generator.reading.find import look
 from generator.reading.sides import Side
-from tests.gguf_files import close
+from tests.gguf_files import close, write
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
 Settings = dict[str, Any]
@@ -96,6 +99,14 @@ def doubled(values: Array) -> Array:
     return 2 * values
 
 
+# Of published configs, the architecture, settings and lists of factors that llama.cpp's converter
+# writes, with the verdict and the kinds of differences.
+PUBLISHED: dict[str, tuple[str, Settings, dict[str, list[float]], str, list[str]]] = {
+    name: tuple(rest)
+    for name, *rest in json.loads((FIXTURES / "llama_cpp_published.json").read_text("utf-8"))
+}
+CONFIGS = {model.id: model.settings for model in known_models()}
+LEAST, STEP = 80, 12  # Architectures; one config in so many is a test of every run.
 LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("llama3", Broken(tensors={"rope_freqs.weight": None}), "rotation", "llama3 scaling"),
     ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "cosine and sine × 1.208"),
@@ -123,6 +134,41 @@ def test_gguf_by_llama_cpp(tmp_path: Path, name: str, broken: Broken, kind: str,
     assert between(one, FolderFiles(folder, "own", choice)).verdict == "equal"
     broken.write(folder / "model.gguf", tmp_path / "model.gguf")
     check(between(one, FolderFiles(tmp_path, "own", choice)), kind, text)
+
+
+def check_published(name: str, folder: Path) -> list[str]:
+    """What is wrong of the verdict on a published config and on what the converter writes of it.
+
+    The kinds of differences are those that the code of the converter, and that of llama.cpp which
+    reads its files, makes: settings that they lose, or take another way.
+    """
+    (folder / name).mkdir(parents=True)
+    architecture, settings, tensors, verdict, kinds = PUBLISHED[name]
+    arrays = {each: np.array(values, np.float32) for each, values in tensors.items()}
+    write(folder / name / "model.gguf", architecture, settings, arrays)
+    files = FolderFiles(folder / name, "own", Choice(name="model.gguf"))
+    found = between(ConfigAlone(CONFIGS[name], "own"), files)
+    seen = found.verdict, [one.kind for one in found.differences]
+    return [] if seen == (verdict, kinds) else [f"{name}: {seen}"]
+
+
+@pytest.fixture
+def without_origins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They decide nothing, and take longest."""
+    monkeypatch.setattr(sides, "look_closely", look)
+    monkeypatch.setattr(comparison, "unread_keys", lambda *_: ())
+
+
+@pytest.mark.usefixtures("without_origins")
+def test_verdicts_on_published_configs_and_their_gguf(tmp_path: Path) -> None:
+    assert [text for name in [*PUBLISHED][::STEP] for text in check_published(name, tmp_path)] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("without_origins")
+def test_verdicts_on_every_published_config_and_its_gguf(tmp_path: Path) -> None:
+    assert len({architecture for architecture, *_ in PUBLISHED.values()}) >= LEAST
+    assert [text for name in PUBLISHED for text in check_published(name, tmp_path)] == []
 
 
 def with_setting(folder: Path, *keys: str, value: object) -> None:

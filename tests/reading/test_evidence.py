@@ -449,16 +449,41 @@ def test_a_model_in_gguf_that_sees_both_sides_is_an_encoder(tmp_path: Path) -> N
     assert [one.part for one in look_closely(files).measured] == ["encoder"]
 
 
-@pytest.mark.parametrize(("mixed", "kinds"), [(1.0, ["yarn"]), (0.0, ["linear"]), (64.0, [])])
-def test_a_share_of_the_ramp_of_yarn_other_than_1_is_no_yarn(
-    tmp_path: Path, mixed: float, kinds: list[str]
+IN_YARN: Settings = {
+    "rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
+    "rope.scaling.original_context_length": 64,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("architecture", "mixed", "kinds"),
+    [("grok", 1.0, ["yarn"]), ("grok", 0.0, ["linear"]), ("grok", 64.0, []),
+     ("llama", 0.0, ["yarn"])],
+)  # fmt: skip
+def test_a_share_of_the_ramp_of_yarn_other_than_1_is_no_yarn_where_it_is_read(
+    tmp_path: Path, architecture: str, mixed: float, kinds: list[str]
 ) -> None:
-    scaling = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
-               "rope.scaling.original_context_length": 64,
-               "rope.scaling.yarn_ext_factor": mixed}  # fmt: skip
-    files = gguf(tmp_path, "llama", {**GGUF, **scaling})
+    """src/models/grok.cpp of llama.cpp; none of the others reads it."""
+    scaling = {**IN_YARN, "rope.scaling.yarn_ext_factor": mixed}
+    files = gguf(tmp_path, architecture, {**GGUF, **scaling})
     assert [one.form.rope_type for one in found(files).values()] == kinds
     assert ("yarn_ext_factor 64" in asked(files)) == (not kinds)
+
+
+@pytest.mark.parametrize(("architecture", "taken"), [("qwen3", 32.0), ("mistral3", 4.0)])
+def test_the_range_of_yarn_is_that_of_llama_cpp_where_it_reads_no_other(
+    tmp_path: Path, architecture: str, taken: float
+) -> None:
+    """src/models/mistral3.cpp, and yarn_beta_fast in src/llama-hparams.h of llama.cpp."""
+    settings = {**GGUF, **IN_YARN, "rope.scaling.yarn_beta_fast": 4.0}
+    [encoding] = found(gguf(tmp_path, architecture, settings)).values()
+    assert encoding.form.scaling["beta_fast"] == taken
+
+
+@pytest.mark.parametrize("architecture", ["phi3", "phimoe"])
+def test_a_window_that_llama_cpp_does_not_apply_is_none(tmp_path: Path, architecture: str) -> None:
+    files = gguf(tmp_path, architecture, {**GGUF, "attention.sliding_window": 32})
+    assert {layer.width for layer in layer_map(files, [])} == {None}
 
 
 def test_attention_of_kimi_linear_is_where_heads_have_keys(tmp_path: Path) -> None:

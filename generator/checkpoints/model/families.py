@@ -183,10 +183,11 @@ UNLESS: Mapping[str, tuple[str, object]] = {
 # llama-model.cpp); its converter reorders rows that transformers has in halves.
 TURN_NEIGHBOURS_IN_GGUF = frozenset(
     {"arcee", "arctic", "baichuan", "bailingmoe", "chameleon", "cohere", "cohere2", "deepseek",
-     "deepseek2-ocr", "deepseek_v2", "deepseek_v3", "ernie4_5", "ernie4_5_moe", "glm",
-     "glm_moe_dsa", "granite", "granitemoe", "granitemoehybrid", "internlm2", "llada", "llama",
-     "llama4_text", "maincoder", "minicpm", "ministral3", "mistral4", "nemotron-nas", "neobert",
-     "olmo", "plm", "smollm3", "xverse"}
+     "deepseek2-ocr", "deepseek_v2", "deepseek_v3", "deepseek_v32", "ernie4_5", "ernie4_5_moe",
+     "glm", "glm_moe_dsa", "granite", "granitemoe", "granitemoehybrid", "internlm2", "llada",
+     "llama", "llama4_text", "maincoder", "minicpm", "ministral3", "mistral4",
+     "muse_glimmer_text", "nanbeige", "nemotron-nas", "neobert", "olmo", "plm", "smollm3",
+     "xverse"}
 )  # fmt: skip
 # Of these, transformers turns halves (rotate_half in modeling_llama.py and others), and so does
 # llama.cpp but for those in TURN_NEIGHBOURS_IN_GGUF.

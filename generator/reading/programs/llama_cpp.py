@@ -39,15 +39,16 @@ OWN_WAYS = frozenset({"ministral3"})
 NOT_KNOWN = frozenset({"aya_vision", "mllama", "persimmon", "recurrent_gemma", "zamba2"})
 PLAIN = {"rope_theta": BY_DEFAULT, TYPE: "default"}
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
-# By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always rounds
-# the range; of LongRoPE, it takes it by the lengths.
+# By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always a range
+# from 32 turns to 1, which it rounds; of LongRoPE, it takes the magnitude by the lengths.
+RANGE = ("beta_fast", "beta_slow", "truncate")
 NOT_TAKEN = {
-    "yarn": ("attention_factor", "truncate"), "longrope": ("short_mscale", "long_mscale")
+    "yarn": ("attention_factor", *RANGE), "longrope": ("short_mscale", "long_mscale")
 }  # fmt: skip
-# Families whose classes store no window.
+# Families whose classes store no window, and those of which llama.cpp does not apply it.
 WITHOUT_WINDOWS = frozenset(
-    {"llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
-     "starcoder2"}
+    {"llama", "mistral", "mixtral", "phi3", "phimoe", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe",
+     "smollm3", "starcoder2"}
 )  # fmt: skip
 
 
@@ -119,12 +120,12 @@ def _taken(settings: Json, kind: str) -> Json:
 
 
 def _without(block: Json, kind: str) -> Json:
-    kept = {name: value for name, value in block.items() if name not in NOT_TAKEN[kind]}
-    return block if "mscale" in block else kept
+    without = RANGE if "mscale" in block else NOT_TAKEN[kind]
+    return {name: value for name, value in block.items() if name not in without}
 
 
 def has_windows(settings: Json) -> bool:
-    """Not where its class stores none."""
+    """Not where its class stores none, or none is applied."""
     inner = next((settings[n] for n in TEXT if isinstance(settings.get(n), Mapping)), settings)
     return str(inner.get("model_type", settings.get("model_type"))) not in WITHOUT_WINDOWS
 

@@ -21,6 +21,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "chatglm": "glm",
         "deci": "nemotron-nas",
         "deepseek2": "deepseek_v2",
+        "deepseek32": "deepseek_v32",
         # The drafts of EAGLE-3, of the converter's class for Llama.
         "eagle3": "llama",
         "ernie4_5-moe": "ernie4_5_moe",
@@ -32,6 +33,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("gemma4", "gemma4-assistant"), "gemma4_text"),
         "glm-dsa": "glm_moe_dsa",
         "glm4moe": "glm4_moe",
+        "glm5-next": "glm5_next_text",
         "gpt-oss": "gpt_oss",
         "gptneox": "gpt_neox",
         "granitehybrid": "granitemoehybrid",
@@ -40,7 +42,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "hunyuan_vl": "hunyuan_vl_text",
         "jina-bert-v2": "bert",
         "jina-bert-v3": "jina_embeddings_v3",
-        "kimi-linear": "kimi_linear",
+        **dict.fromkeys(("kimi-k3", "kimi-linear"), "kimi_linear"),
         "lfm2moe": "lfm2_moe",
         "llama-embed": "llama",
         "llama4": "llama4_text",
@@ -49,6 +51,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "minimax-m3": "minimax_m3_vl_text",
         "mistral3": "ministral3",
         "modern-bert": "modernbert",
+        "muse-glimmer": "muse_glimmer_text",
         "neo-bert": "neobert",
         "nemotron_h_moe": "nemotron_h",
         "nomic-bert": "nomic_bert",
@@ -63,6 +66,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "qwen3vlmoe": "qwen3_vl_moe_text",
         "qwen35": "qwen3_5_text",
         "qwen35moe": "qwen3_5_moe_text",
+        "qwen4exp": "qwen4_exp_text",
         "starcoder": "gpt_bigcode",
         "t5encoder": "t5",
         "step35": "step3p5",
@@ -70,11 +74,22 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
 )
 # Latent attention: a part of each head is rotated, and the settings give the sizes of the parts
 # (arXiv 2405.04434, section 2.1).
-LATENT = frozenset({"deepseek2", "glm-dsa", "minicpm3", "mistral4", "plm"})
+LATENT = frozenset(
+    {"deepseek2", "deepseek32", "glm-dsa", "glm5-next", "minicpm3", "mistral4", "plm"}
+)
 # They read yarn_log_multiplier (load_arch_hparams in src/models of llama.cpp); the converter has
 # multiplied it by 0.1 but for one.
-LOG_MULTIPLIED = frozenset({"deepseek2", "deepseek2-ocr", "glm-dsa", "mistral3", "mistral4"})
+LOG_MULTIPLIED = frozenset({"deepseek2", "deepseek32", "mistral3", "mistral4"})
 PLAINLY_MULTIPLIED = frozenset({"mistral3"})
+# What else a file says of YaRN counts for these alone; the others have the whole ramp and RAMP,
+# whatever it says. yarn_attn_factor counts for none (the same; src/llama-context.cpp).
+READ_OF_YARN: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "grok": frozenset({"yarn_beta_fast", "yarn_beta_slow", "yarn_ext_factor"}),
+        "mistral3": frozenset({"yarn_beta_fast", "yarn_beta_slow"}),
+    }
+)
+RAMP: Mapping[str, float] = MappingProxyType({"beta_fast": 32.0, "beta_slow": 1.0})
 # Architectures for which transformers knows how rows were reordered, and those whose tensors are as
 # transformers has them (llama.cpp, convert_hf_to_gguf.py).
 REORDERED = frozenset({"llama", "gpt2", "bloom", "t5", "gemma2", "gemma3"})
@@ -132,7 +147,9 @@ TURNED_WHOLE = frozenset({"llama", "llama-embed", "deci", "falcon"})
 PERIODS: Mapping[str, int] = MappingProxyType(
     {
         **dict.fromkeys(("gpt-oss", "gemma2"), 2),
-        **dict.fromkeys(("afmoe", "cohere2", "exaone4", "exaone-moe", "laguna", "olmo2"), 4),
+        **dict.fromkeys(
+            ("afmoe", "cohere2", "exaone4", "exaone-moe", "laguna", "muse-glimmer", "olmo2"), 4
+        ),
         "gemma3n": 5,
         **dict.fromkeys(("gemma3", "gemma-embedding"), 6),
         "plamo3": 8,
@@ -143,10 +160,14 @@ WINDOWS: Mapping[str, int] = MappingProxyType(
     {"gemma2": 4096, **dict.fromkeys(("exaone4", "gemma3", "olmo2"), 0)}
 )
 DENSE_FIRST = frozenset({"laguna"})
+# The window that their files say is not applied (src/models/phi3.cpp, phimoe.cpp).
+WITHOUT_WINDOWS = frozenset({"phi3", "phimoe"})
+# Names by which the config class takes the magnitude of LongRoPE, which is one in a file.
+MAGNITUDES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"phimoe": ("short_mscale", "long_mscale")}
+)
 # Pairs for time, height and width by turns.
-INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})
-# YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
-UNTRUNCATED = frozenset({"gpt-oss"})
+INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe", "qwen4exp"})
 # What no setting says: it is in the code of llama.cpp.
 UNSAID: Mapping[str, Settings] = MappingProxyType(
     {
@@ -275,6 +296,20 @@ def _olmo_2(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG0
     return {"model_type": "olmo3"} if settings.get("sliding_window") else {}
 
 
+def _glm_5_next(header: Header, settings: Settings) -> dict[str, Any]:
+    """Latent attention is stored as of one head for keys (conversion/glm.py)."""
+    kinds = _kinds("linear_attention", "deepseek_sparse_attention")(header, settings)
+    n_layers = settings.get("num_hidden_layers")
+    layers = kinds.get("layer_types", [])[: n_layers if isinstance(n_layers, int) else 0]
+    return {"layer_types": layers, "num_key_value_heads": settings.get("num_attention_heads")}
+
+
+def _nanbeige(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """How often the layers run one time after another (src/models/nanbeige.cpp)."""
+    times = header.integer("nanbeige.num_loops")
+    return {} if times is None else {"num_loops": times}
+
+
 def _minimax_m3(header: Header, settings: Settings) -> dict[str, Any]:
     """Layers after those without experts choose blocks of keys (src/models/minimax-m3.cpp)."""
     n_layers = settings.get("num_hidden_layers")
@@ -352,11 +387,13 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "deepseek2": _deepseek,
         **dict.fromkeys(("granite", "granitemoe"), _granite),
         "granitehybrid": _granite_hybrid,
-        "kimi-linear": _kinds("linear_attention", "full_attention"),
+        "glm5-next": _glm_5_next,
+        **dict.fromkeys(("kimi-k3", "kimi-linear"), _kinds("linear_attention", "full_attention")),
         "mamba2": _mamba_2,
         "llama4": _llama_4,
         "minimax-m3": _minimax_m3,
         "mpt": _mpt,
+        "nanbeige": _nanbeige,
         "olmo2": _olmo_2,
         "smallthinker": _small_thinker,
         "t5": _t5,

@@ -1,7 +1,7 @@
 """The rotation in the settings and the tensors of a GGUF file, in the words of transformers."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,8 @@ def rope_settings(
         if key.startswith(f"{architecture}.rope.") and not isinstance(value, Unread)
     }
     is_said = bool(given or {FACTORS, SHORT} & header.spans.keys())
-    if not is_said and not defaults(settings["model_type"]).get("rope_parameters"):
+    is_said |= bool(defaults(settings["model_type"]).get("rope_parameters"))
+    if not is_said or settings.get("qk_rope_head_dim") == 0:
         return {}
     share = _share(given, settings)
     if architecture in architectures.HALF_TURNED:
@@ -133,27 +134,35 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     kind = given.get("scaling.type", "linear")
     if kind == "none" or (kind in ("linear", "yarn") and factor in (None, 0.0, 1.0)):
         return {"rope_type": "default"}
-    mixed = given.get("scaling.yarn_ext_factor", 1.0)  # Share of YaRN's ramp (ggml)
+    read = architectures.READ_OF_YARN.get(architecture, ())
+    mixed = given.get("scaling.yarn_ext_factor", 1.0) if "yarn_ext_factor" in read else 1.0
     if kind == "yarn" and mixed == 0.0:
         return {"rope_type": "linear", "factor": factor}
-    if kind == "yarn" and mixed not in (-1.0, 1.0):
+    if kind == "yarn" and mixed not in (-1.0, 1.0):  # Share of YaRN's ramp (ggml)
         return {"rope_type": f"yarn with yarn_ext_factor {mixed:g}", "factor": factor}
     if kind != "yarn":
         return {"rope_type": kind, "factor": factor}
-    rope: dict[str, Any] = {"rope_type": "yarn", "factor": factor}
-    names = {
-        "original_context_length": "original_max_position_embeddings",
-        "yarn_attn_factor": "attention_factor",
+    return {"rope_type": "yarn", "factor": factor, **_yarn(given, architecture, read)}
+
+
+def _yarn(given: Mapping[str, Any], architecture: str, read: Container[str]) -> dict[str, Any]:
+    """What llama.cpp takes beside the factor, whose ramp always ends at pairs (ggml.c)."""
+    rope: dict[str, Any] = {
+        end: given[key] if f"yarn_{end}" in read else usual
+        for end, usual in architectures.RAMP.items()
+        if (key := f"scaling.yarn_{end}") in given
     }
-    names |= {"yarn_beta_fast": "beta_fast", "yarn_beta_slow": "beta_slow"}
-    rope |= {
-        name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given
-    }
-    logits, slowed = positive(given.get("scaling.attn_factor")), positive(factor)
-    if logits and slowed:  # llama.cpp multiplies by it what YaRN has without one.
-        rope["attention_factor"] = logits * (0.1 * math.log(slowed) + 1.0)
-    if architecture in architectures.UNTRUNCATED:
-        rope["truncate"] = False
+    if "scaling.original_context_length" in given:
+        rope["original_max_position_embeddings"] = given["scaling.original_context_length"]
+    logits, slowed = (
+        positive(given.get("scaling.attn_factor")),
+        positive(given.get("scaling.factor")),
+    )
+    is_said = logits or (
+        "scaling.yarn_attn_factor" in given and architecture not in architectures.LOG_MULTIPLIED
+    )
+    if is_said and slowed:  # It multiplies by the former what YaRN has without one.
+        rope["attention_factor"] = (logits or 1.0) * (0.1 * math.log(slowed) + 1.0)
     return rope
 
 
@@ -167,8 +176,11 @@ def _stored(
     """A scaling with a factor for each pair, which is stored as a tensor."""
     trained = given.get("scaling.original_context_length")
     if {SHORT, LONG} <= header.spans.keys():
+        names = architectures.MAGNITUDES.get(
+            header.text("general.architecture"), ("attention_factor",)
+        )
         factor = (
-            {"attention_factor": given["scaling.attn_factor"]}
+            dict.fromkeys(names, given["scaling.attn_factor"])
             if "scaling.attn_factor" in given
             else {}
         )

@@ -106,6 +106,8 @@ def _layers(header: Header, architecture: str, n_layers: int | None) -> dict[str
         ]
     if architecture in architectures.WINDOWS and f"{architecture}.{WINDOW}" not in header.settings:
         settings["sliding_window"] = architectures.WINDOWS[architecture] or None
+    if architecture in architectures.WITHOUT_WINDOWS:
+        settings["sliding_window"] = None
     if header.settings.get(f"{architecture}.attention.causal") is False:
         settings["is_causal"] = False
     steepest = header.settings.get(f"{architecture}.attention.max_alibi_bias")
