@@ -54,7 +54,7 @@ TOLD: list[tuple[Row, str]] = [
     ((None, 1.0, 2.0, 4.0), "Measure 0 rose from 1 to 4% between step 10 and step 30."),
     ((5.0, 5.0, 5.0, 5.0), ""), ((5.0, 6.0, 7.0, 5.001), ""),
     ((None, None, None, 5.0), ""), ((None, None, None, None), ""),
-    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12.0%."),
+    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12%."),
     ((-1.0, 0.0, 0.0, 3.0), "Measure 0 rose from −1 to 3%."),
 ]  # fmt: skip
 
@@ -161,12 +161,12 @@ SINKS, SHARE, RANK = "heads.sinks", "probe.share_highest", "probe.rank_last"
      " steps than at step 0, where 2 ± 1% of heads are."),
     (SINKS, (2.0, 9.0, 9.0, 3.0), ""), (SINKS, (None, 2.0, 9.0, 9.0), ""),
     (SHARE, (10.0, 40.0, 41.0, 20.0), "The highest share of a layer's variance that is by position"
-     " reaches its height, 41.0 ± 1.0%, by step 10; at step 0, it is 10.0 ± 1.0%, and at step 30,"
-     " 20.0 ± 1.0%."),
+     " reaches its height, 41 ± 1%, by step 10; at step 0, it is 10 ± 1%, and at step 30,"
+     " 20 ± 1%."),
     (SHARE, (10.0, 20.0, 39.0, 41.0), "The highest share of a layer's variance that is by position"
-     " reaches its height, 41.0 ± 1.0%, by step 20; at step 0, it is 10.0 ± 1.0%."),
+     " reaches its height, 41 ± 1%, by step 20; at step 0, it is 10 ± 1%."),
     (SHARE, (50.0, 51.0, 9.0, 2.0), "The highest share of a layer's variance that is by position"
-     " never exceeds that of step 0, 50.0 ± 1.0%, and falls to 2.0 ± 1.0% by step 30."),
+     " never exceeds that of step 0, 50 ± 1%, and falls to 2 ± 1% by step 30."),
     (SHARE, (50.0, 51.0, 52.0, 50.0), ""),
     (RANK, (11.0, 9.0, 5.0, 2.0), "After the last layer, the stable rank of the positions' means"
      " falls from 11.0 ± 1.0 at step 0 to 2.0 ± 1.0 at step 30."),
