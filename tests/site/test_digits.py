@@ -19,7 +19,7 @@ PAGES = (
 # their own.
 PLACES = (
     ".pa-metrics td, .pa-found, .pa-verdict, .pa-answer, .pa-row-says, .pa-dots b, .pa-dots em,"
-    " .pa-dot-axis, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p, .pa-list td"
+    " .pa-dot-axis, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p, .pa-list:not(.pa-models) td"
 )
 NUMBER = re.compile(
     r"(?<![\w.,×÷±/:^-])(?<!arXiv )(?<!± )(?<!× )[−-]?\d+(?:,\d{3})*\.\d+"
@@ -36,7 +36,7 @@ def breaks_the_rule(shown: str, is_percent: bool) -> bool:
     elif size < 0.1:
         return len(f"{size:.{decimals}f}".lstrip("0.")) > 2
     else:
-        near_one = abs(size - 1.0) <= 0.005
+        near_one = abs(size - 1.0) < 0.0051
         most = 9 if near_one else 2 if size < 10.0 else int(size < 100.0)
     return decimals > most
 
