@@ -19,6 +19,12 @@ LEAST, MOST = 1e-4, 1e9  # Magnitudes between which a number is written without 
 # unassigned.
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 SIGNIFICANT = 4
+MEASURED = 3  # significant digits
+TENTH, TEN = 0.1, 10.0  # Below them, values have fewer digits, and per cent a decimal.
+MORE = 2  # decimals of an uncertain value beyond those of a measured one
+MOST_WHOLE = 1e15
+# What a value that is not equal to it is never written as; of per cent the second.
+LIMITS = ((1.0, -1.0), (100.0,))
 ENDS, PRINTED = 3, 4  # of a matrix: rows and columns at either end; decimals
 MOST_PRINTED = 400  # characters of a line of it
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
@@ -166,21 +172,46 @@ def rounded(value: float | None, digits: int, *limits: float) -> str:
     return f"{value:z,.{n_decimals}f}".replace("-", "−")
 
 
-def cosine(value: float | None) -> str:
-    """A cosine with two decimals, or as many more as tell it from 1 and −1; “not defined” for
-    None.
+def measured(value: float | None, unit: str = "") -> str:
+    """A measured value as every sentence and table of a site writes it, without its unit: per cent
+    whole, and with one decimal below ten; others to three significant digits, two below a tenth,
+    and two decimals at most; whole numbers in full, and no decimals that are all zero. As many
+    more digits as tell it from 0, 1, −1 and 100%, unless it equals them up to ``FLAT``; powers of
+    ten for extreme values.
+
+    “not defined” for None and values that are not finite.
     """
-    return rounded(value, 2, 1.0, -1.0)
+    if value is None or not math.isfinite(value):
+        return "not defined"
+    nearby = math.isclose(value, round(value), rel_tol=WHOLE, abs_tol=FLAT)
+    if abs(value) < MOST_WHOLE and nearby:
+        return f"{round(value):,}".replace("-", "−")
+    nearest = abs(float(f"{value:.{MEASURED - 1}e}"))
+    if not LEAST <= nearest < MOST:
+        return significant(value, MEASURED)
+    return fixed(value, _decimals_of(nearest, unit), 0.0, *LIMITS[unit == "%"])
 
 
-def uncertain(value: float, spread: float, digits: int) -> str:
-    """``value`` ± its ``spread``, with ``digits`` decimals, or up to two more until the spread is
-    not 0; without one that is 0 even then.
+def _decimals_of(size: float, unit: str) -> int:
+    """Decimals of a ``measured`` value of this size."""
+    if unit == "%":
+        return int(round(size, 1) < TEN)
+    if size < TENTH:
+        return decimals(float(f"{size:.1e}"), MEASURED - 1)
+    return min(MEASURED - 1, decimals(size, MEASURED))
+
+
+def uncertain(value: float, spread: float | None, unit: str = "") -> str:
+    """A measured ``value`` ± its ``spread``, with the decimals of the first digit of the spread;
+    ``measured`` alone without a spread, or with one of more than two decimals more.
     """
-    for n_decimals in range(digits, digits + 3):
-        if float(f"{spread:.{n_decimals}f}") > 0.0:
-            return f"{rounded(value, n_decimals)} ± {rounded(spread, n_decimals)}"
-    return rounded(value, digits, 0.0)
+    alone = measured(value, unit)
+    if spread is None or not math.isfinite(spread) or spread <= 0.0 or not math.isfinite(value):
+        return alone
+    n_decimals = decimals(float(f"{spread:.0e}"), 1)
+    if n_decimals > _decimals_of(abs(value), unit) + MORE:
+        return alone
+    return f"{rounded(value, n_decimals)} ± {rounded(spread, n_decimals)}"
 
 
 def significant(value: float | None, digits: int) -> str:
@@ -201,9 +232,9 @@ def significant(value: float | None, digits: int) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
 
 
-def fixed(value: float, digits: int) -> str:
+def fixed(value: float, digits: int, *limits: float) -> str:
     """``rounded`` without decimals that are all zero."""
-    text = rounded(value, digits)
+    text = rounded(value, digits, *limits)
     integer, _, fraction = text.partition(".")
     return text if fraction.strip("0") else integer
 
@@ -219,7 +250,7 @@ def number(value: float | None) -> str:
     if value == 0:
         return "0"
     nearest = float(f"{value:.{SIGNIFICANT - 1}e}")
-    if abs(value) < 1e15 and math.isclose(value, round(value), rel_tol=WHOLE):
+    if abs(value) < MOST_WHOLE and math.isclose(value, round(value), rel_tol=WHOLE):
         text = f"{round(value):,}"
     elif LEAST <= abs(nearest) < MOST:
         text = f"{value:,.{decimals(nearest, SIGNIFICANT)}f}"
@@ -276,11 +307,9 @@ def pattern(indices: Sequence[int]) -> str:
     return ranges(np.array(indices), most=MOST_LISTED)
 
 
-def between(low: float | None, high: float | None, digits: int = 1) -> str:
-    """The range of two values with ``digits`` decimals, or as many more as tell them from 0; the
-    one that both are.
-    """
-    first, last = rounded(low, digits, 0.0), rounded(high, digits, 0.0)
+def between(low: float | None, high: float | None, unit: str = "") -> str:
+    """The range of two measured values; the one that both are."""
+    first, last = measured(low, unit), measured(high, unit)
     return first if first == last else f"{first} to {last}"
 
 

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from generator.text import (
+    between,
     counted,
     enumerated,
     fixed,
     in_words,
+    measured,
     pattern,
     plural,
     printed,
@@ -82,10 +84,28 @@ CASES = {
         (pattern([3, 7, 11, 15]), "3, 7, … 15 (one in 4)"),
         (pattern([i for i in range(4096) if i % 4 != 3])[-27:], "252–254 and 960 more ranges"),
     ),
-    "an uncertainty is never written as zero": (
-        (uncertain(11.2, 0.34, 0), "11.2 ± 0.3"), (uncertain(191.6, 2.4, 0), "192 ± 2"),
-        (uncertain(1.013, 0.062, 2), "1.01 ± 0.06"), (uncertain(11.2, 0.0004, 0), "11"),
-        (uncertain(0.0, 0.0, 2), "0.00"),
+    "measured shares are whole per cent, with a decimal below ten": (
+        (measured(86.37, "%"), "86"), (measured(5.67, "%"), "5.7"), (measured(9.96, "%"), "10"),
+        (measured(100.0, "%"), "100"), (measured(99.7, "%"), "99.7"), (measured(0.04, "%"), "0.04"),
+    ),
+    "other measured values have three digits, and two decimals at most": (
+        (measured(0.8513), "0.85"), (measured(43.93), "43.9"), (measured(508.3), "508"),
+        (measured(12345.6), "12,346"), (measured(99.96), "100"), (measured(-0.12), "−0.12"),
+        (measured(0.0583), "0.058"), (measured(0.0996), "0.10"), (measured(1e-6), "1 × 10⁻⁶"),
+        (measured(8.0000001), "8"), (measured(0.5), "0.50"),
+    ),
+    "measured values differ from what they do not equal": (
+        (measured(0.9984), "0.998"), (measured(-0.9984), "−0.998"), (measured(1.0004), "1.0004"),
+        (measured(1.0 - 1e-10), "1"), (measured(3e-14), "0"), (measured(3.0), "3"),
+        (measured(None), "not defined"), (between(5.67, 5.69, "%"), "5.7"),
+        (between(43.9, 508.3), "43.9 to 508"),
+    ),
+    "an uncertain value has the decimals of its uncertainty": (
+        (uncertain(11.2, 0.34), "11.2 ± 0.3"), (uncertain(191.6, 2.4), "192 ± 2"),
+        (uncertain(1.013, 0.062), "1.01 ± 0.06"), (uncertain(77.34, 0.42, "%"), "77.3 ± 0.4"),
+        (uncertain(77.34, 13.2, "%"), "77 ± 13"), (uncertain(0.7735, 0.0042), "0.773 ± 0.004"),
+        (uncertain(11.2, 0.0004), "11.2"), (uncertain(11.2, None), "11.2"),
+        (uncertain(0.0, 0.0), "0"),
     ),
 }  # fmt: skip
 

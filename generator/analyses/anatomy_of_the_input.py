@@ -25,7 +25,7 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
-from generator.text import significant, visible
+from generator.text import measured, visible
 
 WORDING = Wording("analyses/anatomy_of_the_input.md.jinja")
 ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
@@ -347,7 +347,7 @@ def draw(results: Results) -> Figure:
             fontsize=7,
         )
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        ax.set_title(wrapped(f"{title} · RMS {significant(scale, 3)}", LETTERS))
+        ax.set_title(wrapped(f"{title} · RMS {measured(scale)}", LETTERS))
     axes[-1].set_xlabel("dimension")
     colour_bar(
         figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS"

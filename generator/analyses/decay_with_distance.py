@@ -59,7 +59,7 @@ from generator.numerics.arrays import (
 from generator.numerics.floors import BasedRotation, lifts_the_floor
 from generator.numerics.shapes import decay_scaled, far_from, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
-from generator.text import enumerated, rounded
+from generator.text import enumerated, measured
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 WORDING = Wording("analyses/decay_with_distance.md.jinja")
@@ -190,12 +190,12 @@ def _metrics(
     yield Metric("positions", "Positions compared", first.heads.shape[1])
     no_fall = STRAIGHT if _is_straight(form) else "it does not fall by 5% of its range"
     halves = [None if _is_straight(form) else window.half for window in windows]
-    texts = ["none" if half is None else rounded(half, 1, 0.0) for half in halves]
+    texts = ["none" if half is None else measured(half) for half in halves]
     measure = ("half", HALF, "positions", no_fall)
     yield from _over_windows(measure, halves, STABLE, texts, unit)
     yield from _far(form, [window.far for window in windows], unit)
     falls = [None if window.falls is None else 100.0 * window.falls for window in windows]
-    texts = ["none" if value is None else f"{rounded(value, 0)}%" for value in falls]
+    texts = ["none" if value is None else f"{measured(value, '%')}%" for value in falls]
     measure = ("monotonicity", MONOTONICITY, "%", "no step is defined")
     yield from _over_windows(measure, falls, STABLE_STEPS, texts, unit)
     yield Metric(
@@ -240,7 +240,7 @@ def _far(form: Shaped, levels: list[float], unit: str) -> Iterator[Metric]:
         yield Metric("far", FAR, None, reason=reason)
         return
     places = zip(levels, _places(unit), strict=False)
-    listed = enumerated([f"{rounded(level, 2)} {place}" for level, place in places])
+    listed = enumerated([f"{measured(level)} {place}" for level, place in places])
     mean = float(np.mean(levels)) if np.ptp(levels) <= AGREE else None
     yield Metric("far", FAR, mean, reason=f"it differs along the table: {listed}")
     if len(levels) > 1:

@@ -35,7 +35,7 @@ from generator.numerics.linear_probes import (
     probed_rows,
     ridge_predictions,
 )
-from generator.text import significant
+from generator.text import measured
 
 WORDING = Wording("analyses/position_probe.md.jinja")
 PROTOCOL = Recomputed(
@@ -186,7 +186,7 @@ def draw(results: Results) -> Figure:
         _draw_dots(ax, predicted, (low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
-        ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('ridge'), 3)}")
+        ax.set_title(f"{wrapped(label.title)}\nmean error {measured(result.value('ridge'))}")
         ax.set_box_aspect(1)
     return figure
 

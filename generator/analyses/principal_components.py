@@ -27,7 +27,7 @@ from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import VIEW, seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
-from generator.text import rounded
+from generator.text import measured
 
 WORDING = Wording("analyses/principal_components.md.jinja")
 NAMES = (
@@ -264,8 +264,8 @@ def draw(results: Results) -> Figure:
             trail(ax, coordinates[:, [first, second]], joined=is_path, most=POINTS // len(results))
             ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
             ax.set(
-                xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)}%)",
-                ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)}%)",
+                xlabel=f"component {first + 1} ({measured(100 * shares[first], '%')}%)",
+                ylabel=f"component {second + 1} ({measured(100 * shares[second], '%')}%)",
             )
             ax.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title)

@@ -24,10 +24,10 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     for function in (
         text.between,
         text.claim,
-        text.cosine,
         text.counted,
         text.enumerated,
         text.first_clause,
+        text.measured,
         text.number,
         text.pattern,
         text.plural,

@@ -13,7 +13,7 @@ from generator.figures.panels import wrapped
 from generator.figures.scene import Dash, Line, Text, add
 from generator.figures.style import PAPER, STYLE, WIDTH
 from generator.numerics.arrays import Array
-from generator.text import significant
+from generator.text import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,7 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
             at = float(line.x[turns[np.abs(turns - farthest).argmin()]]), edge
-            _label_value(axes, significant(line.y[farthest], 3), at, sign)
+            _label_value(axes, measured(line.y[farthest]), at, sign)
 
 
 def _turns(beyond: Array) -> Array:

@@ -19,8 +19,8 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.site.history import releases
 from generator.site.history.changes import Document
-from generator.site.rankings.columns import DIGITS, columns_of
-from generator.text import significant, with_unit
+from generator.site.rankings.columns import columns_of
+from generator.text import measured, with_unit
 
 Kinship = tuple[bool, bool, bool, float]
 WORDING = Wording("wording/site.jinja")
@@ -153,5 +153,5 @@ def _values(atlas: Atlas, encodings: Sequence[Document]) -> Iterator[tuple[str, 
         for column in columns_of(atlas):
             metric = encoding["metrics"].get(f"{column.analysis.key}.{column.headline.metric}")
             if metric and metric["value"] is not None and isfinite(metric["value"]):
-                text = significant(metric["value"], DIGITS)
+                text = measured(metric["value"], metric["unit"])
                 yield encoding["name"], column.meaning, with_unit(text, metric["unit"])

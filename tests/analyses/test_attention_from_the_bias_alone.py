@@ -11,6 +11,7 @@ from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Array, frozen
 from generator.numerics.attention_of_bias import attention, locality, perplexity, symmetry
+from generator.text import measured
 from tests.analyses.on import values_of as by_key
 from tests.support import subject
 
@@ -141,9 +142,9 @@ def test_the_finding_is_beside_the_same_biases_in_random_order(slope: float, wor
     [(text, _)] = sentences(form)
     of_order, of_random = (result_of(form).value(key) or 0.0 for key in ("locality", "shuffled"))
     assert f"is {word} local than by the same biases in random order: it has a" in text
-    assert f"locality of {of_order:.1f}%, against" in text
-    assert f"against {of_random:.1f}% (uniform" in text
-    assert f"single heads {of_order:.1f} to {of_order:.1f}%)." in text
+    assert f"locality of {measured(of_order, '%')}%, against" in text
+    assert f"against {measured(of_random, '%')}% (uniform" in text
+    assert f"single heads {measured(of_order, '%')} to {measured(of_order, '%')}%)." in text
     assert (of_order > of_random) == (word == "more")
 
 

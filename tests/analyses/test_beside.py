@@ -29,7 +29,7 @@ def test_the_measures_of_sinks_by_hand() -> None:
     assert (
         result.findings[0].text
         == "Beside 128 keys of logit 0, the sink takes at least half of the attention in 2 of 4"
-        " heads. The strongest sink, with a logit of 5.95 in head 1 of layer 4, takes 75.0%."
+        " heads. The strongest sink, with a logit of 5.95 in head 1 of layer 4, takes 75%."
     )
     with pytest.raises(NotApplicableError, match="the sinks"):
         weight_of_the_sinks.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))

@@ -278,7 +278,9 @@ def test_the_share_of_falling_steps_of_a_random_table(n: int, steps: int, chance
 def test_heads_that_do_not_decay_are_not_in_the_finding(chosen: list[int], heads: str) -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])[chosen]
     form = OffsetBias(frozen(values), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
-    text = f"{heads} bias falls halfway from its highest value to its far level within 4 positions"
+    text = (
+        f"{heads} bias falls halfway from its highest value to its far level within 3.83 positions"
+    )
     assert text in result_of(form).findings[0].text
 
 
@@ -333,7 +335,7 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
     assert (
-        "In different parts of the table, it is half way within 6.5 to 6.6 positions."
+        "In different parts of the table, it is half way within 6.49 to 6.64 positions."
         in result.findings[0].text
     )
 
@@ -345,7 +347,7 @@ def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> No
     )
     result = result_of(PositionTable(frozen(table)))
     assert result.value("half") is None
-    assert "differs along the table: 29.6 at the start, 0.5 in the middle and 0.5 at the end" in (
+    assert "differs along the table: 29.6 at the start, 0.50 in the middle and 0.50 at the end" in (
         result.metric("half").reason or ""
     )
     assert result.findings[0].text.endswith(
@@ -456,7 +458,7 @@ def test_a_sentence_says_from_where_to_where_and_counts_the_steps() -> None:
     falls = np.count_nonzero(np.diff(cosines[:21]) < 0.0)
     assert result_of(rotation(1e4)).findings[0].text == (
         "The mean cosine of the angles falls halfway to its far level (from 1 to"
-        f" {(1.0 + far) / 2.0:.2f}) within 8.1 positions (measured over 128). Its far level, the"
+        f" {(1.0 + far) / 2.0:.2f}) within 8.14 positions (measured over 128). Its far level, the"
         f" mean over all pairs of positions 96 to 127 apart, is {far:.2f}. It falls in {falls} of"
         " the first 20 steps."
     )
@@ -525,7 +527,7 @@ def test_a_larger_base_lifts_the_floor_where_the_rotations_show_it() -> None:
         "A larger base raises the far level, but does not widen the peak above it: over 128"
         " positions, of the 6 different unscaled rotations for text here, any with at least ten"
         " times another's base has the higher far level (0.42 at base 10,000, 0.64 at base"
-        " 10,000,000), while all are half way to it within 7.4 to 8.3 positions."
+        " 10,000,000), while all are half way to it within 7.41 to 8.32 positions."
     )
     assert overview(members[:4]).sentence == ""
     assert overview(members[:2] * 3).sentence == ""  # Two rotations, however often they are listed.

@@ -70,7 +70,7 @@ def test_the_factors_of_long_texts_are_told_beside_those_of_short_ones() -> None
     assert result.value("largest_long") == 64.84
     assert result.findings[-1].text == (
         "In texts beyond 4,096 tokens, a second list of factors applies, which slows pairs by 1.25"
-        " to 64.84 times."
+        " to 64.8 times."
     )
     alone = result_of(Rotation(1e4, 8, 8, 4096, {"rope_type": "linear", "factor": 4.0}))
     assert alone.value("largest_long") == alone.value("largest") == pytest.approx(4.0)

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from generator.encodings import sinusoid
 from generator.numerics.arrays import cosine_matrix
+from generator.text import measured
 from tests.browser.conftest import problems_of
 from tests.small_site import BLOOM, ENCODER, LLAMA, SINUSOID, TINY, small
 
@@ -385,8 +386,15 @@ class TestCompare:
         ]  # fmt: skip
         texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
         assert texts == [
-            "0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵",
+            "0.123", "0.000", "1,230", "0", "−2.5 × 10⁻¹⁵", "0.85", "1,024", "−2.67 × 10⁻¹⁵",
         ]  # fmt: skip
+
+    def test_measured_values_are_written_as_in_pages(self, page: Page, site: Path) -> None:
+        show(page, site)
+        sizes = [*np.geomspace(1e-11, 1e11, 199).tolist(), 0.0, 1.0, 9.96, 99.7, 100.0, 0.9984]
+        cases = [(sign * size, unit) for size in sizes for sign in (1, -1) for unit in ("", "%")]
+        texts = page.evaluate("cases => cases.map((each) => atlas.measured(...each))", cases)
+        assert texts == [measured(*case) for case in cases]
 
     def test_metrics_have_a_difference_and_no_lone_line(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")

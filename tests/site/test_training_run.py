@@ -46,7 +46,7 @@ MOST = "Most of the change came by step"
 TOLD: list[tuple[Row, str]] = [
     ((1.0, 2.0, 8.0, 9.0), f"Measure 0 rose from 1 to 9%. {MOST} 20."),
     ((9.0, 8.0, 2.0, 1.0), f"Measure 0 fell from 9 to 1%. {MOST} 20."),
-    ((0.001, 0.0, 0.0, 100.0), "Measure 0 rose from 0 to 100%."),
+    ((0.001, 0.0, 0.0, 100.0), "Measure 0 rose from 0.001 to 100%."),
     ((1.0, 9.0, 1.0, 9.0), "Measure 0 rose from 1 to 9%."),
     ((1.0, 20.0, 8.0, 9.0), "Measure 0 rose from 1 to 9%. It was highest at step 10 (20%). "
      f"{MOST} 10."),
@@ -54,7 +54,7 @@ TOLD: list[tuple[Row, str]] = [
     ((None, 1.0, 2.0, 4.0), "Measure 0 rose from 1 to 4% between step 10 and step 30."),
     ((5.0, 5.0, 5.0, 5.0), ""), ((5.0, 6.0, 7.0, 5.001), ""),
     ((None, None, None, 5.0), ""), ((None, None, None, None), ""),
-    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12.0%."),
+    ((0.5, 0.5, 2.0, 12.0), "Measure 0 rose from 0.5 to 12%."),
     ((-1.0, 0.0, 0.0, 3.0), "Measure 0 rose from −1 to 3%."),
 ]  # fmt: skip
 
@@ -90,8 +90,8 @@ def test_the_kernel_is_told_at_two_distances() -> None:
     [text] = sentences(kernel=rows)
     assert (
         text
-        == "Between step 10 and step 30, the mean cosine at distance 1 rose from 0.004 to 0.800,"
-        " and that at distance 3 fell from 0.100 to −0.250."
+        == "Between step 10 and step 30, the mean cosine at distance 1 rose from 0.0040 to 0.80,"
+        " and that at distance 3 fell from 0.10 to −0.25."
     )
 
 
@@ -99,7 +99,7 @@ def test_two_checkpoints_are_enough_for_a_kernel_and_its_axis_holds_both() -> No
     rows = ((1.0, 0.5, 0.25), (), (), (1.0, 0.75, -0.25))
     [text] = sentences(kernel=rows)
     assert text.startswith(
-        "Between step 0 and step 30, the mean cosine at distance 1 rose from 0.500"
+        "Between step 0 and step 30, the mean cosine at distance 1 rose from 0.50"
     )
     values = np.array([[1.0, 0.75, -0.25]])
     low, high = Kernels(STEPS, values, "cosine").limits
@@ -161,15 +161,15 @@ SINKS, SHARE, RANK = "heads.sinks", "probe.share_highest", "probe.rank_last"
      " steps than at step 0, where 2 ± 1% of heads are."),
     (SINKS, (2.0, 9.0, 9.0, 3.0), ""), (SINKS, (None, 2.0, 9.0, 9.0), ""),
     (SHARE, (10.0, 40.0, 41.0, 20.0), "The highest share of a layer's variance that is by position"
-     " reaches its height, 41.0 ± 1.0%, by step 10; at step 0, it is 10.0 ± 1.0%, and at step 30,"
-     " 20.0 ± 1.0%."),
+     " reaches its height, 41 ± 1%, by step 10; at step 0, it is 10 ± 1%, and at step 30,"
+     " 20 ± 1%."),
     (SHARE, (10.0, 20.0, 39.0, 41.0), "The highest share of a layer's variance that is by position"
-     " reaches its height, 41.0 ± 1.0%, by step 20; at step 0, it is 10.0 ± 1.0%."),
+     " reaches its height, 41 ± 1%, by step 20; at step 0, it is 10 ± 1%."),
     (SHARE, (50.0, 51.0, 9.0, 2.0), "The highest share of a layer's variance that is by position"
-     " never exceeds that of step 0, 50.0 ± 1.0%, and falls to 2.0 ± 1.0% by step 30."),
+     " never exceeds that of step 0, 50 ± 1%, and falls to 2 ± 1% by step 30."),
     (SHARE, (50.0, 51.0, 52.0, 50.0), ""),
     (RANK, (11.0, 9.0, 5.0, 2.0), "After the last layer, the stable rank of the positions' means"
-     " falls from 11.0 ± 1.0 at step 0 to 2.0 ± 1.0 at step 30."),
+     " falls from 11 ± 1 at step 0 to 2 ± 1 at step 30."),
     (RANK, (11.0, 2.0, 2.0, 8.0), ""),
 ])  # fmt: skip
 def test_what_a_model_does_over_the_steps_is_beyond_its_errors(

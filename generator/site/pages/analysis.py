@@ -27,7 +27,6 @@ from generator.site.rankings.ranking import Ranking, ranking, ranking_of
 from generator.site.search_names import SearchNames, of_analysis
 from generator.text import plural
 
-DIGITS = 3
 MOST_DRAWN = 18  # encodings in figures, where no order chooses some
 MOST_QUIET = 15  # lines that stand back in a figure
 

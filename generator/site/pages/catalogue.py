@@ -3,16 +3,17 @@ the checkpoints without an encoding.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from statistics import median
 
 from generator.checkpoints.model.facts import TITLES
 from generator.contracts import Atlas, Outcome, Page, PageContext, PageKind, Reading, Run, Scheme
 from generator.site.pictures.layer_strips import LayerStrip, layer_strips
 from generator.site.pictures.reach_bars import context_of
-from generator.site.rankings.columns import DIGITS, NOTHING, Column, columns_of, place
+from generator.site.rankings.columns import NOTHING, Column, columns_of, place
 from generator.site.rankings.peers import in_order
 
 MOST_ROWS = 4  # of one checkpoint
@@ -108,14 +109,7 @@ def _layered(atlas: Atlas) -> Iterator[tuple[Outcome, int | None, LayerStrip]]:
 
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[EncodingRow]:
     schemes = {scheme.key: scheme for scheme in atlas.schemes}
-    shares = [
-        {
-            reading: _printed(placed.share)
-            for _, reading in atlas.encodings
-            if (placed := in_order(atlas, column.analysis, column.headline, reading))
-        }
-        for column in columns
-    ]
+    shares = [_shares(atlas, column) for column in columns]
     for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
         readings = [reading for _, reading in pairs]
         for number, reading in enumerate(readings[:MOST_ROWS], start=1):
@@ -163,9 +157,15 @@ def _cells(
         yield Cell(column.text(reading), None if share is None else shade(share, among))
 
 
-def _printed(value: float) -> float:
-    """``value`` as its cell has it: equal texts have equal shades."""
-    return float(f"{value:.{DIGITS - 1}e}")
+def _shares(atlas: Atlas, column: Column) -> Mapping[Reading, float]:
+    """By what the encodings in the order are shaded: equal texts are alike."""
+    by_text: dict[str, list[float]] = defaultdict(list)
+    texts = {}
+    for _, reading in atlas.encodings:
+        if placed := in_order(atlas, column.analysis, column.headline, reading):
+            texts[reading] = column.text(reading)
+            by_text[texts[reading]].append(placed.share)
+    return {reading: median(by_text[text]) for reading, text in texts.items()}
 
 
 def shade(value: float, ascending: Sequence[float]) -> int | None:

@@ -89,7 +89,7 @@ MODELS = {
 }
 # Parameters with the position table in the classes that AutoModel makes.
 TABLES = (GPT_2.table, BERT.table)
-SECOND = ("[CLS]", "the", "cat", "was", "tired", ".", "[SEP]")
+SECOND = ("[CLS]", "it", "sat", "on", "the", "mat", "[SEP]")
 # What a line of Python may name.
 NAME, PLAIN_SENTENCE = re.compile(r"[\w-][\w./-]*"), re.compile(r"[\w ,.;:!?'-]+")
 ANATOMY = "anatomy_of_the_input"

@@ -13,12 +13,11 @@ from generator.contracts.wording import Wording
 from generator.site.pictures import card_drawing
 from generator.site.pictures.card_drawing import Content
 from generator.site.pictures.value_strips import values_of
-from generator.text import significant, with_unit
+from generator.text import measured, with_unit
 
 WORDING = Wording("wording/site.jinja")
 MOST_PICTURES = 4
 MOST_VALUES = 120
-DIGITS = 3
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome, finding: str) -> Card | None:
@@ -67,7 +66,7 @@ def of_analysis(atlas: Atlas, analysis: Analysis, metric: Metric | None) -> Card
     )
     lines = [analysis.question]
     if metric and shown:
-        low, high = (significant(value, DIGITS) for value in (values[0], values[-1]))
+        low, high = (measured(value, metric.unit) for value in (values[0], values[-1]))
         scale = ", on a logarithmic scale" if card_drawing.is_logarithmic(shown) else ""
         lines.append(
             f"{metric.title}: {len(values)} encodings,"

@@ -9,12 +9,11 @@ from math import log
 from generator.contracts import Chance, Metric
 from generator.site.rankings.peers import MODALITIES
 from generator.site.rankings.ranking import Ranked, Ranking
-from generator.text import significant
+from generator.text import measured
 
 MOST = 24  # rows; of more, half of them from either end
 MOST_FOLDED = 24  # rows to unfold; of more, a page only says how many there are
 LOGARITHMIC = 50.0  # ratio of the ends from which on the axis is logarithmic
-DIGITS = 3
 LENGTHS = ("positions", "patches")
 
 
@@ -89,7 +88,7 @@ def dot_plot(ranking: Ranking) -> DotPlot | None:
     dots = [_dot(entry, place, own) for entry in entries]
     if ranking.metric.unit in LENGTHS:  # Positions of one kind are no positions of another.
         dots.sort(key=lambda dot: (not dot.entry.counts, dot.note))
-    ends = (significant(low, DIGITS), significant(high, DIGITS))
+    ends = measured(low, ranking.metric.unit), measured(high, ranking.metric.unit)
     return DotPlot(ranking.metric, ranking.headline.chance, *ends, is_logarithmic, *_parted(dots))
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from generator.contracts import Analysis, Atlas, Headline, Metric, Placed, Reading
 from generator.site.ways import PLACES
-from generator.text import significant, with_unit
+from generator.text import measured, with_unit
 
 DIGITS = 3
 NOTHING = "–"
@@ -44,9 +44,9 @@ class Column:
         return reading.results[self.analysis.key].metric(self.headline.metric)
 
     def text(self, reading: Reading) -> str:
-        """The value of an encoding to DIGITS digits; NOTHING where it has none."""
-        value = self.value(reading)
-        return NOTHING if value is None else significant(value, DIGITS)
+        """The value of an encoding as pages write it; NOTHING where it has none."""
+        found = self.value(reading)
+        return NOTHING if found is None else measured(found, self.metric(reading).unit)
 
 
 @lru_cache(maxsize=1)

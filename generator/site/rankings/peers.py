@@ -28,7 +28,7 @@ from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
 from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
 from generator.site.rankings.rotation_settings import rotations_of, sentence
-from generator.text import significant
+from generator.text import measured, significant
 
 WORDING = Wording("wording/standings.jinja")
 LEAST_PEERS = 3  # with the model itself; a median of fewer says nothing
@@ -237,7 +237,9 @@ class Peers:
             return ""
         return WORDING(
             "extreme",
-            says=headline.says(in_unit(_shown(placed.value), metric.unit), _quantity(reading)),
+            says=headline.says(
+                in_unit(measured(placed.value, metric.unit), metric.unit), _quantity(reading)
+            ),
             placed=placed,
             chance=headline.chance,
             total=len(values),

@@ -19,7 +19,7 @@ from generator.contracts import (
 from generator.contracts.wording import Wording
 from generator.site.rankings.columns import DIGITS, in_unit
 from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of, repeats
-from generator.text import significant, with_unit
+from generator.text import measured, significant, with_unit
 
 WORDING = Wording("wording/standings.jinja")
 CLOSE = 0.05  # of a place beside chance: less may come from the random orders that give the chance
@@ -46,13 +46,13 @@ class Ranked:
     @property
     def shown(self) -> str:
         """The value without its unit."""
-        return significant(self.value, DIGITS)
+        return measured(self.value, self.unit)
 
     @property
     def chance(self) -> str:
         """Its chance level; "" where it has none."""
         chance, per_cent = self.placed.chance, "%" if self.unit == "%" else ""
-        return "" if chance is None else with_unit(significant(chance, DIGITS), per_cent)
+        return "" if chance is None else with_unit(measured(chance, self.unit), per_cent)
 
     @property
     def share(self) -> str:
@@ -62,7 +62,7 @@ class Ranked:
     @property
     def percent(self) -> str:
         """The same in percent."""
-        return f"{significant(100.0 * self.placed.share, 2)}%"
+        return f"{measured(100.0 * self.placed.share, '%')}%"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Ranking:
         if len({entry.shown for entry in compared}) == 1:
             return WORDING("equal", says=says(high), **of, is_range=is_range)
         if alike(values := [entry.value for entry in compared]):
-            least, most = (significant(end, DIGITS) for end in (min(values), max(values)))
+            least, most = (measured(end, unit) for end in (min(values), max(values)))
             low, high = in_unit(least, unit if unit == "%" else ""), in_unit(most, unit)
             return WORDING("equal", says=says(f"{low} to {high}"), **of, is_range=is_range)
         names = {"low_name": _named(first, compared), "high_name": _named(last, compared)}

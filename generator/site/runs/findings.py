@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from generator.contracts import Run, RunEncoding, RunMember, RunMetric
 from generator.contracts.wording import Wording
-from generator.text import LEAST, MOST, decimals, rounded, significant, with_unit
+from generator.text import measured, with_unit
 
 WORDING = Wording("wording/runs.jinja")
-DIGITS = 3
 CLEARLY = 0.1  # A value hardly beyond both ends is no turn.
 LISTED = 3  # unread checkpoints that are named
 Point = tuple[int, float]  # step, value
@@ -105,24 +104,11 @@ def _of_kernel(run: Run, encoding: RunEncoding) -> Iterator[str]:
 
 
 def _moves(before: float, after: float, unit: str = "") -> str:
-    """Verb and ends of a change, by the numbers as they are printed: with ``DIGITS`` digits of the
-    larger.
-    """
-    first, last = _texts(before, after)
+    """Verb and ends of a change, by the numbers as they are printed."""
+    first, last = measured(before, unit), measured(after, unit)
     if first == last:
         return f"stayed at {with_unit(first, unit)}"
     return f"{'rose' if after > before else 'fell'} from {first} to {with_unit(last, unit)}"
-
-
-def _texts(*values: float) -> list[str]:
-    """``values`` with as many decimals as the largest needs for ``DIGITS`` digits; whole numbers
-    without.
-    """
-    largest = max(map(abs, values))
-    if not LEAST <= largest < MOST:
-        return [significant(value, DIGITS) for value in values]
-    n_decimals = 0 if all(value.is_integer() for value in values) else decimals(largest, DIGITS)
-    return [rounded(value, n_decimals) for value in values]
 
 
 def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
@@ -130,7 +116,7 @@ def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
     if len(points) < 2:
         return
     (start, before), (stop, after) = points[0], points[-1]
-    if len(set(_texts(before, after))) == 1:
+    if measured(before, metric.unit) == measured(after, metric.unit):
         return
     half, is_whole = _half(points), (start, stop) == (run.steps[0], run.steps[-1])
     yield WORDING(
@@ -157,7 +143,9 @@ def _beyond(points: Sequence[Point], unit: str) -> str:
     """
     room = CLEARLY * abs(points[-1][1] - points[0][1])
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
-    *ends, lowest, highest = _texts(points[0][1], points[-1][1], low[1], high[1])
+    *ends, lowest, highest = (
+        measured(value, unit) for _, value in (points[0], points[-1], low, high)
+    )
     extremes = (("lowest", low, lowest), ("highest", high, highest))
     found = [
         f"{word} at step {step:,} ({with_unit(text, unit)})"

@@ -23,7 +23,6 @@ WORDING = Wording("wording/runs.jinja")
 MULTIPLES = 6  # steps with a panel of their own
 COLUMNS = 3
 HEADROOM = 0.06  # above and below the kernel, as a share of its range
-DIGITS = 3
 STEP, DISTANCE = "training step", "distance (positions)"
 Values = tuple[float | None, ...]
 Curve = tuple[str, tuple[int, ...], Values]  # name, steps, and a value for each

@@ -38,7 +38,6 @@ MOST_LINES = 8  # as many as there are colours
 MOST_PANELS = 6
 MOST_SENTENCES = 3
 APART = 0.1  # of the larger size: what differs by less is not told
-DIGITS = 3
 DATA = "data/atlas.json"
 
 

@@ -33,16 +33,16 @@
     name.scope = "row";
     line.append(name);
     const values = encodings.map(({ metrics }) => metrics[key]);
-    values.forEach((value) => line.append(cell(value)));
+    values.forEach((value) => line.append(cell(value, unit)));
     if (values.length === 2) {
       const both = values.every((value) => typeof value === "number");
-      line.append(cell(both ? Number((values[1] - values[0]).toPrecision(6)) : undefined));
+      line.append(cell(both ? Number((values[1] - values[0]).toPrecision(6)) : undefined, unit));
     }
     return line;
   }
 
-  function cell(value) {
-    const made = atlas.element("td", "", typeof value === "number" ? atlas.say(value) : "–");
+  function cell(value, unit) {
+    const made = atlas.element("td", "", typeof value === "number" ? atlas.measured(value, unit) : "–");
     if (typeof value === "number") made.dataset.value = value;
     else made.title = value ?? "not applicable";
     return made;

@@ -42,10 +42,10 @@
     const units = unit.split(" or "); // Positions of images are patches.
     const shown = (value, { modality }) => {
       const own = units[modality === "image" ? units.length - 1 : 0];
-      return `${short(value)}${own === "%" ? "" : " "}${short(value) === "1" ? own.replace(/s$/, "") : own}`.trim();
+      return `${atlas.measured(value, own)}${own === "%" ? "" : " "}${value === 1 ? own.replace(/s$/, "") : own}`.trim();
     };
     const chance = atlas.catalogue.chances[key];
-    const named = (encoding) => `${shown(encoding.metrics[key], encoding)} (${encoding.title}${chance ? `; ${short(encoding.metrics[chance])}${unit === "%" ? unit : ""} by chance` : ""})`;
+    const named = (encoding) => `${shown(encoding.metrics[key], encoding)} (${encoding.title}${chance ? `; ${atlas.measured(encoding.metrics[chance], unit)}${unit === "%" ? unit : ""} by chance` : ""})`;
     const values = ends.map((end) => named(end.encoding)).join(" and ");
     const sentence = atlas.catalogue.words[key];
     return sentence ? [{ strong: `${sentence.replace("{}", values)}.` }] : [{ strong: title }, `: ${values}.`];
@@ -95,10 +95,4 @@
     }
     return count ? Math.sqrt(sum / count) : null;
   };
-
-  /* Three significant digits, or all before the point. */
-  function short(value) {
-    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e9)) return atlas.say(value);
-    return value.toLocaleString("en", Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 }).replace("-", "−");
-  }
 })();

@@ -4,6 +4,7 @@
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const STEPS = 4094; // The level after the last stands for "not defined".
   const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  const FLAT = 1e-9;
   const SHADES = 256;
   const colormaps = new Map();
   const atlas = (window.atlas = window.atlas || {});
@@ -43,23 +44,36 @@
     return Float64Array.from({ length: values.count }, (_, index) => values.first + index * values.step);
   };
 
-  /* A number for readers: as exact as its step bears, or four significant digits or all before the point, as everywhere on the site. */
+  /* A number for readers: as exact as its step bears, or a measured one. */
   atlas.say = (value, step) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
     const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
     const fixed = power !== null && power <= 0 && power >= -7;
-    const text = fixed ? value.toFixed(-power) : fourDigits(power === null ? value : Math.round(value / 10 ** power) * 10 ** power);
+    if (!fixed) return atlas.measured(power === null ? value : Math.round(value / 10 ** power) * 10 ** power, "", 0);
+    const text = value.toFixed(-power);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   };
 
-  function fourDigits(value) {
+  /* A measured value as text.py writes it, without its unit: per cent whole, and with a decimal below ten; others to three significant digits and
+     at most two decimals. flat: size up to which it is 0 */
+  atlas.measured = (value, unit = "", flat = FLAT) => {
     const size = Math.abs(value);
-    if (size < 1e15 && Math.abs(value - Math.round(value)) <= 1e-12 * size) return Math.round(value).toLocaleString("en");
-    if (size >= 1000 && size < 1e9) return Math.round(value).toLocaleString("en");
-    if (size >= 1e-4 && size < 1e9) return value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
-    const [mantissa, exponent] = value.toExponential(3).split("e");
-    return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
-  }
+    const whole = Math.round(value);
+    if (size < 1e15 && Math.abs(value - whole) <= Math.max(flat, 1e-12 * size)) return minus(written(whole, 0));
+    const nearest = Number(size.toPrecision(3));
+    if (nearest < 1e-4 || nearest >= 1e9) {
+      const [mantissa, exponent] = value.toExponential(2).split("e");
+      return minus(`${Number(mantissa)} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`);
+    }
+    const limits = unit === "%" ? [0, 100] : [0, 1, -1];
+    let digits = unit === "%" ? Number(Math.round(10 * size) < 100) : nearest < 0.1 ? decimals(size, 2) : Math.min(2, decimals(size, 3));
+    while (digits < 9 && limits.some((limit) => Number(value.toFixed(digits)) === limit && value !== limit)) digits++;
+    return minus(written(value, digits).replace(/\.0+$/, ""));
+  };
+
+  const minus = (text) => text.replace("-", "−");
+  const written = (value, digits) => (value + 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const decimals = (size, digits) => Math.max(0, digits - 1 - Number(size.toExponential(digits - 1).split("e")[1]));
 
   /* Whether stops are of two hues that meet in a light colour. */
   atlas.isDiverging = (stops) => {
