@@ -19,7 +19,8 @@ PAGES = (
 # their own.
 PLACES = (
     ".pa-metrics td, .pa-found, .pa-verdict, .pa-answer, .pa-row-says, .pa-dots b, .pa-dots em,"
-    " .pa-dot-axis, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p, .pa-list:not(.pa-models) td"
+    " .pa-dot-axis, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p,"
+    " .pa-list:not(.pa-models) td"
 )
 NUMBER = re.compile(
     r"(?<![\w.,×÷±/:^-])(?<!arXiv )(?<!± )(?<!× )[−-]?\d+(?:,\d{3})*\.\d+"

@@ -333,7 +333,7 @@ def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple
 
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Which kinds of heads there are, as many as both runs show."""
-    n_heads = first.arrays["first"].size
+    n_heads, is_of_images = first.arrays["first"].size, "pictures" in first.arrays
     found = [*_of_sinks(first, second)]
     # What sinks are counted by is another mean of the same attention.
     kinds = [kind for kind in CONFIRMED if first.find(kind) and not (kind == "first" and found)]
@@ -348,7 +348,8 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
                 count=count,
                 n_heads=n_heads,
                 kind=kind,
-                of_images="pictures" in first.arrays,
+                by_mean=_n_by_mean(kind, first, second) if is_of_images else count,
+                of_images=is_of_images,
                 is_special=kind == "first" and _begins_all(first),
                 random=float(first.arrays[f"{kind}_random"]),
             )
@@ -363,6 +364,12 @@ def _share_of(kind: str, result: Result) -> float:
     """
     on_each = result.arrays.get(f"{kind}{ON_EACH}")
     return result.value(kind) or 0.0 if on_each is None else float(on_each)
+
+
+def _n_by_mean(kind: str, *runs: Result) -> int:
+    """The heads of a kind by the mean over the plain and the noisy images, in each of the runs."""
+    share = min(result.value(kind) or 0.0 for result in runs)
+    return round(share * runs[0].arrays["first"].size / 100.0)
 
 
 def _that_fall(first: Result, second: Result) -> Iterator[Finding]:

@@ -143,7 +143,11 @@ def test_a_head_of_images_is_of_a_kind_if_it_is_on_plain_and_on_noisy_ones() -> 
               "first_on_each": np.array(400 / 72)}  # fmt: skip
     result = Result((*metrics, *(Metric(key, "", None, "%") for key in heads.SINKS)), arrays)
     (finding,) = heads.confirmed(result, result)
-    assert finding.text.startswith("On plain and on noisy images, 4 of 72 heads (5.6%) put on")
+    assert finding.text == (
+        "On plain and on noisy images alike, 4 of 72 heads (5.6%) put on average over 30% of their"
+        " attention on the first token, which is not a patch; by the mean over both kinds of"
+        " images, as in the table, 8 (11%) do; with random weights, none does."
+    )
 
 
 def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
