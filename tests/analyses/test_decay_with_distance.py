@@ -589,7 +589,7 @@ UP_AND_DOWN, APART = [1.0, *np.arange(19) % 2], np.arange(20) / 19
 
 
 @pytest.mark.parametrize(("heads", "start", "end"), [
-    ([UP_AND_DOWN], "The bias shows no clear fall with distance over 20", " against 50% by chance."),
+    ([UP_AND_DOWN], "The bias shows no clear fall with distance over", " against 50% by chance."),
     ([1 - APART], "The bias falls halfway from its highest value", "of the first 19 steps."),
     ([*[UP_AND_DOWN] * 9, 1 - APART, APART],
      "Together, heads 0–9 of 11, which alone have their highest value well above their far level,",
