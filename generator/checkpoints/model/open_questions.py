@@ -133,7 +133,8 @@ def open_questions(
     weights speak of.
     """
     config, stacks = files.config, files.resolved.stacks
-    if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
+    is_foreign = config.source != CONFIG and not config.keys_of_file
+    if not config.settings or (config.family == UNKNOWN and is_foreign):
         yield TEXTS("no_config")
     yield from chain(rejections(files), _of_classes(files))
     families = dict.fromkeys(stack.config.family for stack in stacks)
