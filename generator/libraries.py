@@ -98,7 +98,8 @@ def _import_bare(name: str) -> None:
 
     def loaded(attribute: str) -> Any:
         vars(package).pop("__getattr__", None)
-        load(package)
+        with _silent():
+            load(package)
         whole = sys.modules[name]
         if whole is not package:  # Which some may hold already.
             vars(package)["__getattr__"] = partial(getattr, whole)
@@ -148,13 +149,22 @@ def keep_torch() -> None:
 @contextmanager
 def hide_torch() -> Iterator[None]:
     """Have Python find no torch in the block, whether it is installed or not."""
+    sys.modules["torch"] = None  # type: ignore[assignment]  # Python then finds no such module.
+    try:
+        with _silent():
+            yield
+    finally:
+        del sys.modules["torch"]
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Have transformers not say in the block that it has no models."""
     before = os.environ.get(SILENT)
     os.environ[SILENT] = "1"
-    sys.modules["torch"] = None  # type: ignore[assignment]  # Python then finds no such module.
     try:
         yield
     finally:
-        del sys.modules["torch"]
         if before is None:
             del os.environ[SILENT]
         else:

@@ -126,7 +126,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         remote = None
         if cluster is not None:
             address = dask_pool.scheduler(cluster)
-            remote = partial(dask_pool.cluster, address=address, code=versions.code())
+            remote = partial(dask_pool.cluster, address=address, code=versions.evaluation())
         checkpoints, settings = read_list(config_file)
         with (
             write.owned(output) as folder,

@@ -37,7 +37,7 @@ class _ClusterExecutor:
     """Futures under way by the scheduler's keys. Callbacks of several threads come in, one at a
     time.
 
-    address: of the scheduler; code: digest of the program, which workers must have too
+    address: of the scheduler; code: ``versions.evaluation()``, which workers must have too
     """
 
     shares_disk = False
@@ -135,7 +135,7 @@ def scheduler(address: str) -> str:
 def cluster(*, address: str, code: str) -> Iterator[Executor]:
     """The workers of a dask.distributed scheduler; a call of one that is lost goes to another.
 
-    code: digest of the program
+    code: ``versions.evaluation()``
     errors: RefusedError when the extra is not installed, no scheduler answers, or dask's settings
         have no certificate for one over TLS
     """
@@ -185,7 +185,7 @@ def run_on_worker(
 
     with _opening:
         own.use(*beside)
-        if versions.code() != code:
+        if versions.evaluation() != code:
             raise RowError(
                 "its worker has different code or libraries; expected the same checkout, the same"
                 " versions and the same extensions beside the list everywhere"

@@ -23,7 +23,7 @@ LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mk
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms on which no outcome depends: none that evaluates imports them.
 NOT_EVALUATING = ("cli", "encyclopedia", "site")
-OF_OUTCOMES = ("analyses", "schemes", "wording")  # of templates
+OF_OUTCOMES = ("analyses", "rules", "schemes", "wording")  # of templates
 
 
 def all_versions() -> dict[str, str]:

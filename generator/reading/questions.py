@@ -9,6 +9,7 @@ from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.model.resolved import renamed
 from generator.checkpoints.model.stacks import known_parts, unknown_parts
 from generator.contracts import Files
+from generator.contracts.model_config import UNKNOWN
 from generator.contracts.wording import Wording
 from generator.reading.evidence import evidence
 from generator.reading.find import Found, all_schemes
@@ -42,10 +43,12 @@ def understood_in_part(files: Files, found: Found) -> list[str]:
 
 
 def unknown_family(files: Files, found: Found) -> str:
-    """A sentence on a family whose code is not known, or that the file gives in two ways; ""
-    for any other.
+    """A sentence on a family whose code is not known, that the file gives in two ways, or of
+    which a file of another program says more than is known; "" for any other.
     """
     config = files.config
+    if config.keys_of_file and config.family == UNKNOWN:  # Those of the sizes.
+        return WORDING("read_for_sizes", source=config.source, program=config.program)
     guesses = [files.resolved.family_of(one.part) for one in found.measured if one.is_guess]
     resolved, family = files.resolved, next(iter(guesses), files.resolved.readable.family)
     is_known = any(stack.has_code for stack in resolved.stacks)

@@ -1,12 +1,14 @@
 """Digests of files by bytes and names, and of the program by the modules that a stage needs."""
 
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 
 import grimp
 import pytest
 
+from generator import PACKAGE
 from generator.cache import fingerprint
 from generator.cache.blobs import BlobCache
 from generator.errors import RefusedError
@@ -47,6 +49,14 @@ def test_what_evaluates_imports_no_room_whose_change_evaluates_nothing() -> None
     rooms = {name.split(".")[1] for name in needed if "." in name}
     assert "checkpoints" in rooms
     assert not rooms & {*versions.NOT_EVALUATING}
+
+
+def test_sentences_of_what_evaluates_are_in_templates_that_its_digest_has() -> None:
+    """Outcomes hold them, those of the rules too, and are made anew when they change."""
+    rooms = [room for room in PACKAGE.iterdir() if room.name not in versions.NOT_EVALUATING]
+    modules = [path for room in rooms for path in room.rglob("*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in modules)
+    assert {*re.findall(r'Wording\(f?"(\w+)/', code)} == {*versions.OF_OUTCOMES}
 
 
 def test_a_file_that_moves_is_a_change_and_byte_code_is_none(tmp_path: Path) -> None:

@@ -118,4 +118,9 @@ def test_of_what_its_code_does_not_read_nothing_is_said(
     """As in Spark X2.5, which has a section of its own."""
     files, found = read(tmp_path, {**HALVES, "rope_theta": 1e4, **more})
     assert found == []
-    assert "rope_theta: 10000.0" in " ".join(unresolved(files, look_closely(files)))
+    said = " ".join(unresolved(files, look_closely(files)))
+    assert "rope_theta: 10000.0" in said
+    assert "keys of ExecuTorch, but also a key of position or a value" in said
+    # Its settings were read, as such of that program.
+    assert "no config.json" not in said
+    assert "no model type" not in said

@@ -69,6 +69,7 @@ TOKENIZERS = {
     "no such key": json.dumps({"version": "1.0", **WORDS}),
     "second": json.dumps({"version": "1.0", "truncation": CUT, **WORDS}),
     "last": json.dumps({"version": "1.0", **WORDS, "truncation": CUT}),
+    "escaped": json.dumps({"truncation": CUT, **WORDS}).replace("trunc", "\\u0074runc"),
     "after others": json.dumps({"truncation": {"a": {"max_length": 3}, **CUT}, **WORDS}),
     "named by a token": json.dumps({**WORDS, "added_tokens": [NAMED]}),
     "and by a token before it": json.dumps({**WORDS, "added_tokens": [NAMED], "truncation": CUT}),

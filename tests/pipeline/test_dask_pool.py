@@ -31,7 +31,6 @@ from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder, w
 
 pytest.importorskip("distributed", reason="the extra is not installed: pip install .[cluster]")
 FOLDERS = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
-QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
 TOLD = ["started", "finished"]
 NEVER = 3600.0  # seconds
@@ -52,14 +51,16 @@ class Endless:
 ENDLESS = plan.Task(checkpoint(slug="endless", place=Endless()), True)
 
 
-def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """A process of dask's own command line, ended with the stack."""
+def start(
+    stack: ExitStack, folder: Path, *arguments: str, code: Path = ROOT
+) -> subprocess.Popen[bytes]:
+    """A process of dask's own command line, ended with the stack; code: of the program."""
     command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
     process = stack.enter_context(
         subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, **QUIET},
+            env={**os.environ, "PYTHONPATH": str(code), "PYTHONWARNINGS": "ignore"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -77,11 +78,11 @@ class Cluster:
     workers: list[subprocess.Popen[bytes]]
 
     def pool(self, code: str = "") -> Callable[[], AbstractContextManager[Executor]]:
-        return partial(dask_pool.cluster, address=self.address, code=code or versions.code())
+        return partial(dask_pool.cluster, address=self.address, code=code or versions.evaluation())
 
 
 @contextmanager
-def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
+def running(folder: Path, n_workers: int, *options: str, code: Path = ROOT) -> Iterator[Cluster]:
     from distributed import Client
 
     file = folder / "scheduler.json"
@@ -89,7 +90,7 @@ def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
         here = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         first = start(stack, folder, "scheduler", *here, "--scheduler-file", str(file))
         workers = [
-            start(stack, folder, *WORKER, *options, "--scheduler-file", str(file))
+            start(stack, folder, *WORKER, *options, "--scheduler-file", str(file), code=code)
             for _ in range(n_workers)
         ]
         with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
@@ -174,6 +175,20 @@ def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path)
     assert "has different code or libraries" in reason
 
 
+def test_a_worker_with_other_sentences_does_no_work(tmp_path: Path) -> None:
+    """They are in the outcomes that it would return."""
+    other = tmp_path / "other"
+    sentences = shutil.copytree(ROOT / "templates", other / "templates") / "wording/questions.jinja"
+    for name in ("generator", "pyproject.toml"):
+        (other / name).symlink_to(ROOT / name)
+    sentences.write_text("{# another #}" + sentences.read_text(encoding="utf-8"), encoding="utf-8")
+    write_folder(tmp_path / "nothing", NOTHING)
+    [task] = plan.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    with running(tmp_path, 1, "--no-nanny", code=other) as cluster:
+        [reason] = evaluated(tmp_path, cluster.pool(), task)
+    assert "has different code or libraries" in str(reason)
+
+
 def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
     lasting: Cluster, tmp_path: Path
 ) -> None:
@@ -187,7 +202,7 @@ def test_a_worker_measures_with_what_is_beside_the_list_unless_its_copy_differs(
         form = reading.form.load()
         assert isinstance(form, OffsetBias)
         assert reading.results["bias_range"].value("most") == -form.values.min()
-        code = versions.code()
+        code = versions.evaluation()
         (atlas / "rules/whole_blocks.py").write_text("# another", encoding="utf-8")
         [reason] = evaluated(tmp_path / "other", lasting.pool(code), task)
         assert "the same extensions beside the list everywhere" in str(reason)

@@ -229,8 +229,9 @@ def test_scaling_of_a_kind_that_nobody_knows_has_no_numbers(scaling: dict[str, A
 
 @pytest.mark.parametrize("scaling", BAD_SCALING)
 def test_a_scaling_that_transformers_rejects_is_a_row_error(scaling: dict[str, Any]) -> None:
+    """Its sentence begins with the checkpoint, since many may be read at once."""
     for key in ("rope_parameters", "rope_scaling"):
-        with pytest.raises(RowError, match="rotary scaling"):
+        with pytest.raises(RowError, match=r"^test: rotary scaling"):
             _ = rotation_of({**LLAMA, key: scaling}).frequencies
 
 

@@ -30,6 +30,7 @@ BESIDE = (
 )
 TOKENIZER = "tokenizer.json"
 TRUNCATION = b'"truncation"'
+ESCAPED = re.compile(rb"\\u00[67]")  # A small letter, which JSON may write so.
 # The beginning of most files: the library tokenizers writes it second, before all words.
 NO_TRUNCATION = re.compile(rb'\s*\{[^{}\[\]]*"truncation"\s*:\s*null\s*,')
 
@@ -82,7 +83,8 @@ def _beside(files: Files) -> Iterator[Stated]:
 
 def _truncation(text: bytes) -> int | None:
     """The length at which the library tokenizers cuts a text; None without one."""
-    if text.count(TRUNCATION) < 2 and (TRUNCATION not in text or NO_TRUNCATION.match(text)):
+    is_plain = text.count(TRUNCATION) < 2 and not ESCAPED.search(text)
+    if is_plain and (TRUNCATION not in text or NO_TRUNCATION.match(text)):
         return None  # Without reading ten thousands of words.
     try:
         given: Any = json.loads(text.decode("utf-8"))

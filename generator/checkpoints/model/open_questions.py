@@ -126,19 +126,24 @@ def _of_classes(files: Files) -> Iterator[str]:
         yield TEXTS("flat_text", source=source)
 
 
+def _of_no_config(files: Files) -> Iterator[str]:
+    """That there are no settings, or of no model type and without keys of a known program."""
+    config = files.config
+    is_unread = config.source != CONFIG and config.family == UNKNOWN and not config.keys_of_file
+    if is_unread or not config.settings:
+        yield TEXTS("no_config")
+
+
 def open_questions(
     files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]
 ) -> Iterator[str]:
     """One sentence for each; none where the encodings that were found are all that config and
     weights speak of.
     """
-    config, stacks = files.config, files.resolved.stacks
-    if not config.settings or (config.family == UNKNOWN and config.source != CONFIG):
-        yield TEXTS("no_config")
-    yield from chain(rejections(files), _of_classes(files))
-    families = dict.fromkeys(stack.config.family for stack in stacks)
+    yield from chain(_of_no_config(files), rejections(files), _of_classes(files))
+    families = dict.fromkeys(stack.config.family for stack in files.resolved.stacks)
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
-    if WITH_FOURIER.search(class_name(config)):
+    if WITH_FOURIER.search(class_name(files.config)):
         yield TEXTS("fourier_features")
     if not files.tensors and not encodings:
         yield TEXTS("no_weights")

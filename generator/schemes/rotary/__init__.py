@@ -218,7 +218,7 @@ def _encoding(
 
     stored: a rotation among the tensors; factors: the tensor with the factors of its scaling
     """
-    config, rope, form = rotated.config, rotated.rope, _form(rotated)
+    config, rope, form = rotated.config, rotated.rope, _computed(rotated)
     rotary_dim = form.rotary_dim
     notes = [_turned_note(config, form, _held(form, stored, factors))]
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
@@ -239,6 +239,16 @@ def _encoding(
     indices = tuple(layer.index for layer in rotated.layers) if is_known else ()
     place = (stack.modality, stack.kind, indices or None)
     return Encoding(part, SCHEME.key, form, origin, tuple(notes), *place)
+
+
+def _computed(rotated: RotatedLayers) -> Rotation:
+    """As ``_form``. errors: RowError also when its scaling cannot be computed"""
+    form = _form(rotated)
+    try:
+        _ = form.frequencies  # Only then are they: many rotations are made to be compared.
+    except RowError as error:
+        raise RowError(f"{rotated.config.where}: {error}") from error
+    return form
 
 
 def _form(rotated: RotatedLayers) -> Rotation:
