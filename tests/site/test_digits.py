@@ -19,7 +19,7 @@ PAGES = (
 # their own.
 PLACES = (
     ".pa-metrics td, .pa-found, .pa-verdict, .pa-answer, .pa-row-says, .pa-dots b, .pa-dots em,"
-    " .pa-dot-axis, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p,"
+    " .pa-dot-axis span, .pa-glances dd, .pa-glances p, .pa-lead, figcaption p,"
     " .pa-list:not(.pa-models) td"
 )
 NUMBER = re.compile(

@@ -136,13 +136,11 @@ def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
         return {"rope_type": "default"}
     read = architectures.READ_OF_YARN.get(architecture, ())
     mixed = given.get("scaling.yarn_ext_factor", 1.0) if "yarn_ext_factor" in read else 1.0
-    if kind == "yarn" and mixed == 0.0:
-        return {"rope_type": "linear", "factor": factor}
-    if kind == "yarn" and mixed not in (-1.0, 1.0):  # Share of YaRN's ramp (ggml)
-        return {"rope_type": f"yarn with yarn_ext_factor {mixed:g}", "factor": factor}
     if kind != "yarn":
         return {"rope_type": kind, "factor": factor}
-    return {"rope_type": "yarn", "factor": factor, **_yarn(given, architecture, read)}
+    mixed_kinds = {-1.0: "yarn", 0.0: "linear", 1.0: "yarn"}  # by the share of YaRN's ramp (ggml)
+    kind = mixed_kinds.get(mixed, f"yarn with yarn_ext_factor {mixed:g}")
+    return {"rope_type": kind, "factor": factor, **_yarn(given, architecture, read)}
 
 
 def _yarn(given: Mapping[str, Any], architecture: str, read: Container[str]) -> dict[str, Any]:
