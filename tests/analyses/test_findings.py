@@ -92,7 +92,7 @@ CASES: dict[str, list[tuple[Form, *tuple[str, ...]]]] = {
     (two_heads({0: -25.0, 4: -11.0}), "Head 1 strongly avoids the query's own"
      " position, where its bias is 25 logits below its median,"),
     (two_heads({1: 9.9, 3: -9.9}),),
-    (two_heads({-1: 12.0}), "… favours the key 1 position back, … 12.0"),
+    (two_heads({-1: 12.0}), "… favours the key 1 position back, … 12"),
     (two_heads({2: -12.0, 3: -12.0}), "… avoids keys 2 to 3 positions ahead"),
     (two_heads({0: 12.0, 1: 12.0}), "… favours keys at offsets 0 to 1"),
     (two_heads({4: 12.0}), "Head 1 … favours keys 4 or more positions ahead,"),

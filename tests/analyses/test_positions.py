@@ -168,7 +168,7 @@ def test_grids_have_no_profile_spectrum_or_seams(module: Any) -> None:
             "Even adjacent positions have a mean cosine nearer to the overall mean (0.20) than to",
         ),
         (1.0, "halfway from 1 to its overall mean (0.20) from one position to the next."),
-        (2.21, "halfway from 1 to its overall mean (0.20) within 2.2 positions."),
+        (2.21, "halfway from 1 to its overall mean (0.20) within 2.21 positions."),
     ],
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:

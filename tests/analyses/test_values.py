@@ -56,7 +56,7 @@ def test_root_mean_square_and_largest_value_of_a_table() -> None:
 
 @pytest.mark.parametrize(
     ("outlier", "text"),
-    [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")],
+    [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.0041"), (-2.5e-9, "2.5 × 10⁻⁹")],
 )
 def test_an_outlying_value_is_reported_however_small(outlier: float, text: str) -> None:
     finding, *others = result_of(whole_table, np.pad([[outlier]], ((4, 15), (7, 12)))).findings
