@@ -65,8 +65,8 @@ def test_the_figure_shows_the_chosen_step_beside_the_last(
     opened.keyboard.press("Home")
     [encoding] = run["encodings"]
     found = values_at(opened, 4)
-    assert found["step 0"] == pytest.approx(encoding["kernel"][0][4], abs=1e-3)
-    assert found["step 2,000 (last)"] == pytest.approx(encoding["kernel"][-1][4], abs=1e-3)
+    assert found["step 0"] == pytest.approx(encoding["kernel"][0][4], abs=6e-3)
+    assert found["step 2,000 (last)"] == pytest.approx(encoding["kernel"][-1][4], abs=6e-3)
 
 
 def test_without_javascript_the_pictures_stand_alone(without_scripts: Page, address: str) -> None:

@@ -214,7 +214,7 @@ def test_an_unknown_id_is_refused_with_the_nearest(folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(("changed", "said"), [
     ({"model_type": "nobody"}, "The layers of B are not known"),
-    ({"rope_scaling": {"rope_type": "yarn", "factor": "x"}}, "The two cannot be compared: rotary"),
+    ({"rope_scaling": {"rope_type": "yarn", "factor": "x"}}, "The two cannot be compared: Qwen/Qwen3-8B: rotary"),
 ])  # fmt: skip
 def test_what_can_no_longer_be_said_is_a_change(
     folder: Path, tmp_path: Path, changed: dict[str, Any], said: str
@@ -316,7 +316,7 @@ def test_what_is_no_id_is_not_looked_for(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("changed", "said"), [
     ({"model_type": "nobody"}, "In doubt: "),
-    ({"rope_scaling": {"type": "yarn", "factor": "x"}}, "New: rotary"),
+    ({"rope_scaling": {"type": "yarn", "factor": "x"}}, "New: Qwen/Qwen3-0.6B: rotary"),
     ({"rope_scaling": {"type": "yarn", "factor": 4.0}, "rope_parameters": {"rope_theta": 7.0}},
      "In doubt: "),
 ])  # fmt: skip
