@@ -231,6 +231,7 @@ COPIES: list[tuple[str, Callable[[Path], None], str, str]] = [
     ("bitsandbytes_llama3", base_5, "rotation", "base 10,000"),
     ("bitsandbytes_bf16_llama3", base_5, "rotation", "base 10,000"),
     ("gptq_qwen2", base_5, "rotation", "base 10,000"),
+    ("awq_llama3", base_5, "rotation", "base 10,000"),
     ("optimum_bert", bert_table, "values", "Learned table (encoder)"),
     ("optimum_llama", base, "rotation", "base 10,000"),
 ]
@@ -249,6 +250,7 @@ def test_copies_by_other_programs(
 PACKED = [
     ("compressed_tensors_llama3", "I32"), ("compressed_tensors_nvfp4_llama3", "U8"),
     ("bitsandbytes_llama3", "U8"), ("bitsandbytes_bf16_llama3", "BF16"), ("gptq_qwen2", "I32"),
+    ("awq_llama3", "I32"),
 ]  # fmt: skip
 
 
