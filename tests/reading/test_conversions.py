@@ -228,6 +228,7 @@ COPIES: list[tuple[str, Callable[[Path], None], str, str]] = [
     ("quanto_gpt2", length, "context", "16 in B"),
     ("compressed_tensors_llama3", scaling, "rotation", "llama3 scaling"),
     ("compressed_tensors_nvfp4_llama3", base_5, "rotation", "base 10,000"),
+    ("modelopt_nvfp4_llama3", base_5, "rotation", "base 10,000"),
     ("bitsandbytes_llama3", base_5, "rotation", "base 10,000"),
     ("bitsandbytes_bf16_llama3", base_5, "rotation", "base 10,000"),
     ("gptq_qwen2", base_5, "rotation", "base 10,000"),
@@ -248,17 +249,21 @@ def test_copies_by_other_programs(
 
 
 PACKED = [
-    ("compressed_tensors_llama3", "I32"), ("compressed_tensors_nvfp4_llama3", "U8"),
-    ("bitsandbytes_llama3", "U8"), ("bitsandbytes_bf16_llama3", "BF16"), ("gptq_qwen2", "I32"),
-    ("awq_llama3", "I32"),
-]  # fmt: skip
+    ("compressed_tensors_llama3", "packed I32"),
+    ("compressed_tensors_nvfp4_llama3", "packed U8"),
+    ("modelopt_nvfp4_llama3", "U8"),
+    ("bitsandbytes_llama3", "packed U8"),
+    ("bitsandbytes_bf16_llama3", "packed BF16"),
+    ("gptq_qwen2", "packed I32"),
+    ("awq_llama3", "packed I32"),
+]
 
 
 @pytest.mark.parametrize(("name", "dtype"), PACKED)
 def test_packed_queries_and_keys_are_not_weighed(name: str, dtype: str) -> None:
     """It is a note of compare and a fact of lint, which has no other line that the source lacks."""
     one, other = original(name), FolderFiles(FIXTURES / name / "copy", "own")
-    said = f"stored as packed {dtype}, which this atlas does not read: the order of pairs is"
+    said = f"stored as {dtype}, which this atlas does not read: the order of pairs is"
     assert any(
         note.startswith(f"Queries and keys of B are {said}") for note in between(one, other).notes
     )
