@@ -25,8 +25,9 @@ from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encyclopedia.known_models import known_models
 from generator.numerics.arrays import Array
-from generator.reading import comparison, sides
+from generator.reading import comparison, lint, sides
 from generator.reading.comparison import compared
+from generator.reading.evidence import look_closely
 from generator.reading.find import look
 from generator.reading.sides import Side
 from tests.gguf_files import close, write
@@ -208,6 +209,10 @@ def base(folder: Path) -> None:
     with_setting(folder, "rope_theta", value=1e4)
 
 
+def base_5(folder: Path) -> None:
+    with_setting(folder, "rope_parameters", "rope_theta", value=1e4)
+
+
 def gpt_table(folder: Path) -> None:
     with_tensor(folder, "transformer.wpe.weight")
 
@@ -222,6 +227,12 @@ COPIES: list[tuple[str, Callable[[Path], None], str, str]] = [
     ("peft_gpt2", gpt_table, "values", "Learned table (decoder)"),
     ("quanto_gpt2", length, "context", "16 in B"),
     ("compressed_tensors_llama3", scaling, "rotation", "llama3 scaling"),
+    ("compressed_tensors_nvfp4_llama3", base_5, "rotation", "base 10,000"),
+    ("modelopt_nvfp4_llama3", base_5, "rotation", "base 10,000"),
+    ("bitsandbytes_llama3", base_5, "rotation", "base 10,000"),
+    ("bitsandbytes_bf16_llama3", base_5, "rotation", "base 10,000"),
+    ("gptq_qwen2", base_5, "rotation", "base 10,000"),
+    ("awq_llama3", base_5, "rotation", "base 10,000"),
     ("optimum_bert", bert_table, "values", "Learned table (encoder)"),
     ("optimum_llama", base, "rotation", "base 10,000"),
 ]
@@ -235,6 +246,35 @@ def test_copies_by_other_programs(
     assert between(one, FolderFiles(folder, "own")).verdict == "equal"
     breaks(folder)
     check(between(one, FolderFiles(folder, "own")), kind, text)
+
+
+PACKED = [
+    ("compressed_tensors_llama3", "packed I32"),
+    ("compressed_tensors_nvfp4_llama3", "packed U8"),
+    ("modelopt_nvfp4_llama3", "U8"),
+    ("bitsandbytes_llama3", "packed U8"),
+    ("bitsandbytes_bf16_llama3", "packed BF16"),
+    ("gptq_qwen2", "packed I32"),
+    ("awq_llama3", "packed I32"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), PACKED)
+def test_packed_queries_and_keys_are_not_weighed(name: str, dtype: str) -> None:
+    """It is a note of compare and a fact of lint, which has no other line that the source lacks."""
+    one, other = original(name), FolderFiles(FIXTURES / name / "copy", "own")
+    said = f"stored as {dtype}, which this atlas does not read: the order of pairs is"
+    assert any(
+        note.startswith(f"Queries and keys of B are {said}") for note in between(one, other).notes
+    )
+    findings = [
+        {(each.rule, each.level, each.text) for each in lint.findings(files, look_closely(files))}
+        for files in (one, other)
+    ]
+    assert not findings[0] - findings[1]
+    [(rule, level, text)] = findings[1] - findings[0]
+    assert (rule, level) == ("pair-order", "fact")
+    assert text.startswith(f"Queries and keys are {said}")
 
 
 def test_an_onnx_graph_alone_is_equal_as_far_as_it_tells(tmp_path: Path) -> None:

@@ -484,13 +484,19 @@ def test_weights_without_pairs_tell_no_order(tmp_path: Path) -> None:
         assert pair_order(files, look_closely(files).all) == ("halves", False)
 
 
-def test_weights_of_a_type_that_is_not_read_tell_no_order(tmp_path: Path) -> None:
-    stored = {name: one.to(torch.float8_e4m3fn) for name, one in projections("halves").items()}
+@pytest.mark.parametrize(
+    ("end", "dtype", "said"),
+    [("", torch.float8_e4m3fn, "F8_E4M3"), ("._data", torch.int8, "I8")],  # Of quanto.
+)
+def test_weights_of_a_type_that_is_not_read_tell_no_order(
+    tmp_path: Path, end: str, dtype: torch.dtype, said: str
+) -> None:
+    stored = {f"{name}{end}": one.to(dtype) for name, one in projections("halves").items()}
     files = folder(tmp_path, LLAMA)
     save_file(stored, tmp_path / "model.safetensors")
     texts = [one.text for one in found(files) if one.rule == "pair-order"]
-    said = "stored as F8_E4M3, which this atlas does not read: the order of pairs is not checked."
-    assert texts == [f"Queries and keys are {said}"]
+    not_read = "which this atlas does not read: the order of pairs is not checked."
+    assert texts == [f"Queries and keys are stored as {said}, {not_read}"]
 
 
 def test_an_order_that_nothing_tells_is_unknown_where_there_are_weights(tmp_path: Path) -> None:

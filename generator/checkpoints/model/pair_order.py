@@ -22,7 +22,12 @@ Stated = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By
 BESIDE = "params.json"  # Original files of Meta and Mistral.
 OF_CLASS = "rope_interleave"  # A setting of a few families.
 # Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
-QUERIES = re.compile(r"^(.*\b)(q_proj|attn_q|wq|query)\.weight$")
+# GPTQ and AWQ pack them as qweight, compressed-tensors as weight_packed; quanto has weight._data.
+QUERIES = re.compile(
+    r"^(.*\b)(q_proj|attn_q|wq|query)\.(weight|qweight|weight_packed|weight\._data)$"
+)
+PACKED = (".qweight", ".weight_packed")
+PACKED_BESIDE = ".absmax"  # Of bitsandbytes, whose packed weights may have a type of numbers.
 KEYS = {"q_proj": "k_proj", "attn_q": "attn_k", "wq": "wk", "query": "key"}
 NOT_ITS_OWN = OTHER_MODELS | {"cross", "crossattention"}
 # Numbers that are read; of a single layer, twice as many.
@@ -84,10 +89,13 @@ def pair_order(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[PairO
 
 
 def types_not_read(files: Files) -> tuple[str, ...]:
-    """The types of these projections that are not read as numbers, such as F8_E4M3."""
+    """The types of these projections that are not read as numbers: F8_E4M3, packed I32."""
     found = dict[str, None]()
     for pair in projections(files).items():
         for name in pair:
+            if name.endswith(PACKED) or f"{name}{PACKED_BESIDE}" in files.tensors:
+                found[f"packed {files.tensors[name].dtype}"] = None
+                continue
             try:
                 files.rows(name, [0])
             except NotNumbersError:
@@ -107,7 +115,7 @@ def projections(files: Files) -> Mapping[str, str]:
     for name in files.tensors:
         match = QUERIES.search(name)
         if match and NOT_ITS_OWN.isdisjoint(words(name)) and "encoder_attn" not in name:
-            keys[name] = f"{match[1]}{KEYS[match[2]]}.weight"
+            keys[name] = f"{match[1]}{KEYS[match[2]]}.{match[3]}"
     names = in_order(name for name, key in keys.items() if key in files.tensors)
     if not names:
         return {}
