@@ -214,7 +214,8 @@ def test_an_unknown_id_is_refused_with_the_nearest(folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(("changed", "said"), [
     ({"model_type": "nobody"}, "The layers of B are not known"),
-    ({"rope_scaling": {"rope_type": "yarn", "factor": "x"}}, "The two cannot be compared: Qwen/Qwen3-8B: rotary"),
+    ({"rope_scaling": {"rope_type": "yarn", "factor": "x"}},
+     "The two cannot be compared: Qwen/Qwen3-8B: rotary"),
 ])  # fmt: skip
 def test_what_can_no_longer_be_said_is_a_change(
     folder: Path, tmp_path: Path, changed: dict[str, Any], said: str
