@@ -348,7 +348,9 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
                 count=count,
                 n_heads=n_heads,
                 kind=kind,
-                by_mean=_n_by_mean(kind, first, second) if is_of_images else count,
+                by_mean=round((first.value(kind) or 0.0) * n_heads / 100.0)
+                if is_of_images
+                else count,
                 of_images=is_of_images,
                 is_special=kind == "first" and _begins_all(first),
                 random=float(first.arrays[f"{kind}_random"]),
@@ -364,12 +366,6 @@ def _share_of(kind: str, result: Result) -> float:
     """
     on_each = result.arrays.get(f"{kind}{ON_EACH}")
     return result.value(kind) or 0.0 if on_each is None else float(on_each)
-
-
-def _n_by_mean(kind: str, *runs: Result) -> int:
-    """The heads of a kind by the mean over the plain and the noisy images, in each of the runs."""
-    share = min(result.value(kind) or 0.0 for result in runs)
-    return round(share * runs[0].arrays["first"].size / 100.0)
 
 
 def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
