@@ -10,6 +10,7 @@ from generator.numerics.arrays import Array, Floats, min_max_scaled
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 STEPS = 4094  # Two characters have 4,096 values: levels 0 to 4,094, and one for NaN.
+EXACT_WHOLE = 2**53  # Above, a whole number of JavaScript may be another one.
 DIGITS = 6  # significant digits of numbers that are not packed
 
 
@@ -70,7 +71,14 @@ def pack(values: Floats) -> dict[str, Any]:
 
 
 def rounded(values: Floats, digits: int = DIGITS) -> list[float | None]:
-    """``values`` to so many significant digits; None for NaN and infinity."""
-    return [
-        float(f"{value:.{digits - 1}e}") if np.isfinite(value) else None for value in values.ravel()
-    ]
+    """``values`` to so many significant digits, whole ones without a point; None for NaN and
+    infinity.
+    """
+    return [_short(f"{value:.{digits - 1}e}") for value in values.ravel()]
+
+
+def _short(text: str) -> float | None:
+    value = float(text)
+    if not np.isfinite(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < EXACT_WHOLE else value

@@ -4,8 +4,11 @@ dotted, f filled, t fainter.
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from posixpath import relpath
+from typing import Self
 
 from markupsafe import escape
 
@@ -101,6 +104,7 @@ OTHER = frozenset(
     ["output", "pre", "script", "select", "span", "style", "summary", "svg", "template", "textarea"]
 )
 FOLDED = "details"
+BETWEEN = "\0"  # Chunks, which no term crosses.
 COUNTED = PROSE | OTHER | {FOLDED}
 
 
@@ -118,6 +122,31 @@ class LinkedTerm:
         return self.chunk == other.chunk and self.start < other.end and other.start < self.end
 
 
+@dataclass(frozen=True)
+class Prose:
+    """The prose of a page as one text, which is searched once for a term.
+
+    numbers: of its chunks; starts: of each chunk in the text
+    """
+
+    text: str
+    numbers: list[int]
+    starts: list[int]
+
+    @classmethod
+    def of(cls, chunks: list[str], numbers: list[int]) -> Self:
+        """numbers: of the chunks that are prose"""
+        texts = [chunks[number] for number in numbers]
+        starts = list(accumulate((len(text) + len(BETWEEN) for text in texts), initial=0))
+        return cls(BETWEEN.join(texts), numbers, starts)
+
+    def mark(self, use: re.Match[str], link: str) -> LinkedTerm:
+        """The link of a use."""
+        index = bisect_right(self.starts, use.start()) - 1
+        start = self.starts[index]
+        return LinkedTerm(self.numbers[index], use.start() - start, use.end() - start, link)
+
+
 def with_terms(html: str, path: str) -> str:
     """``html`` of the page at ``path``, in which the first use in prose of a few terms links to
     their place on the page of the glossary.
@@ -128,12 +157,12 @@ def with_terms(html: str, path: str) -> str:
     if article is None:
         return html
     chunks = TAG.split(article[0])
-    prose = _prose(chunks)
+    prose = Prose.of(chunks, _prose(chunks))
     page = relpath(PAGE, path.rpartition("/")[0] or ".")
     marks: list[LinkedTerm] = []
     for term in TERMS:
         link = f'<a class="pa-word" href="{page}#{term.key}" title="{escape(term.meaning)}">'
-        if len(marks) < MOST_MARKED and (mark := _first(chunks, prose, term, link, marks)):
+        if len(marks) < MOST_MARKED and (mark := _first(prose, term, link, marks)):
             marks.append(mark)
     for mark in sorted(marks, key=lambda mark: mark.start, reverse=True):
         text = chunks[mark.chunk]
@@ -159,14 +188,8 @@ def _prose(chunks: list[str]) -> list[int]:
     return plain + folded
 
 
-def _first(
-    chunks: list[str], prose: list[int], term: Term, link: str, others: list[LinkedTerm]
-) -> LinkedTerm | None:
+def _first(prose: Prose, term: Term, link: str, others: list[LinkedTerm]) -> LinkedTerm | None:
     """The first use of ``term`` that crosses none of the ``others``; None without any."""
     uses = re.compile(rf"(?<![\w&#-])(?:{term.uses})(?![\w-]|\.\w)", re.IGNORECASE)
-    marks = (
-        LinkedTerm(number, use.start(), use.end(), link)
-        for number in prose
-        for use in uses.finditer(chunks[number])
-    )
+    marks = (prose.mark(use, link) for use in uses.finditer(prose.text))
     return next((mark for mark in marks if not any(mark.crosses(other) for other in others)), None)

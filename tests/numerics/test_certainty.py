@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.special import bdtr, bdtrc
 from scipy.stats import bootstrap
 
 from generator.numerics.arrays import Floats
-from generator.numerics.certainty import is_beyond_chance, jackknife, quotient_error, without_each
+from generator.numerics.certainty import (
+    ALARM,
+    is_beyond_chance,
+    jackknife,
+    quotient_error,
+    without_each,
+)
 
 rng = np.random.default_rng(0)
 
@@ -59,3 +66,11 @@ def test_a_count_is_beyond_chance_in_one_of_a_hundred_cases(
     count: int, total: int, chance: float, expected: bool
 ) -> None:
     assert is_beyond_chance(count, total, chance) == expected
+
+
+@pytest.mark.parametrize("total", [1, 12, 144, 5000])
+@pytest.mark.parametrize("chance", [1e-6, 0.0155, 0.5, 0.99])
+def test_counts_against_chance_are_as_by_scipy(total: int, chance: float) -> None:
+    for count in {*range(0, total, max(total // 99, 1)), round(total * chance), total}:
+        pvalue = 2.0 * min(bdtrc(count - 1, total, chance), bdtr(count, total, chance))
+        assert is_beyond_chance(count, total, chance) == (pvalue <= ALARM)

@@ -200,16 +200,12 @@ def _line(x: Floats, y: Floats) -> dict[str, Any]:
     steps = np.diff(x)
     even = len(x) > 2 and bool(np.all(steps == steps[0]))
     places = (
-        {"first": _short(float(x[0])), "step": _short(float(steps[0])), "count": len(x)}
+        dict(zip(("first", "step"), rounded(np.array([x[0], steps[0]])), strict=True))
+        | {"count": len(x)}
         if even
-        else [_short(value) for value in rounded(x)]
+        else rounded(x)
     )
-    return {"x": places, "y": [_short(value) for value in rounded(y, READ)]}
-
-
-def _short(value: float | None) -> float | None:
-    """A whole number without a point, which is shorter in a file."""
-    return int(value) if value is not None and value.is_integer() else value
+    return {"x": places, "y": rounded(y, READ)}
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:

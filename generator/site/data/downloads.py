@@ -50,7 +50,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         **_atlas_files(atlas),
         "data/metrics.csv": partial(metrics_csv, atlas),
     }
-    tables[data_schema.PATH] = data_schema.json_schema
+    tables[data_schema.PATH] = atlas.submit(data_schema.PATH, data_schema.json_schema)
     tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(

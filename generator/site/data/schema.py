@@ -473,6 +473,11 @@ def schemas(*records: Any) -> dict[str, Any]:
     return found
 
 
+def packed(*records: Any) -> bytes:
+    """``schemas`` of records, as JSON."""
+    return json.dumps(schemas(*records)).encode()
+
+
 def json_schema() -> bytes:
     """The JSON Schema of atlas.json."""
     parts = schemas(Atlas)

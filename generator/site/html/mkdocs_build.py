@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from generator.cache import byte_code
 from generator.contracts.list_settings import ListSettings
 from generator.errors import RefusedError
 from generator.site.data import search_index
@@ -178,9 +179,16 @@ def _build(config: Any) -> None:
     from mkdocs.commands import build
 
     config.plugins.events["page_content"].append(_spaced)
+    config.plugins.events["env"].append(_compiled)
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
+
+
+def _compiled(env: Any, **_: Any) -> Any:
+    """``env`` of the theme, whose templates are compiled once and not for each build."""
+    env.bytecode_cache = byte_code.stored("theme")
+    return env
 
 
 def _prune(site: Path, languages: Sequence[str]) -> None:

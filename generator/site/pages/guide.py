@@ -2,9 +2,11 @@
 and the files of data.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from itertools import chain
 from types import MappingProxyType
@@ -25,6 +27,7 @@ from generator.site.html.escape import literal
 from generator.site.kinds import every_kind
 
 OWN_KEYS = re.compile(rf"\b(?:{UseRow.__name__}|{ChoiceRow.__name__})s?\b")
+SCHEMAS = "guide/data-schema"  # Whose docstrings take long to be read.
 WIDTH = 100  # characters of a line of an example
 GROUPS: Mapping[str, tuple[type, ...]] = {
     "of_atlas": data_schema.OF_ATLAS,
@@ -142,7 +145,11 @@ def data_schema_context(atlas: Atlas) -> DataSchemaContext:
     for guest in atlas.guests:
         groups |= guest.records
     every = tuple(chain(*groups.values()))
-    schemas = data_schema.schemas(*every, *forms.values())
+    made = atlas.submit(
+        f"{SCHEMAS} {' '.join(record.__name__ for record in every)}",
+        partial(data_schema.packed, *every, *forms.values()),
+    )
+    schemas = json.loads(made())
     linked = re.compile(rf"\b({'|'.join(model.__name__ for model in every)})s?\b")
 
     def record_of(model: type, title: str) -> RecordOfData:
