@@ -45,7 +45,11 @@ from generator.reading.find import find, look
 CONFIGS = PACKAGE / "encyclopedia/models"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
 # What the atlas says of a family that it has not read.
-NOT_READ = {"mistral_large4_text": "temperature", "inkling2_text": "sink"}
+NOT_READ = {
+    "mistral_large4_text": "temperature",
+    "inkling2_text": "sink",
+    "inkling2_loop_text": "sink",
+}
 ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
 # What is behind known differences of published configs (`benchmarks/coverage.md`).
 REASONS = {

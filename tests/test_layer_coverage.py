@@ -24,6 +24,7 @@ TINY: Mapping[str, Mapping[str, Any]] = {
     "llama": {**SIZES, "num_hidden_layers": 2},
     "gemma3_text": {**SIZES, "num_hidden_layers": 6, "head_dim": 32, "sliding_window": 1024},
     "cohere2": {**SIZES, "num_hidden_layers": 4, "sliding_window": 4096},
+    "lara_mini": {**SIZES, "num_hidden_layers": 5},
     "smollm3": {**SIZES, "num_hidden_layers": 4},
     "llama4_text": {**SIZES, "num_hidden_layers": 4, "head_dim": 32, "num_local_experts": 2,
     "intermediate_size_mlp": 64},

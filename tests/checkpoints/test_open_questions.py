@@ -73,6 +73,7 @@ def test_no_encoding_is_not_claimed_beside_another() -> None:
     [
         ({"model_type": "mistral_large4_text"}, "logarithm of the position"),
         ({"model_type": "inkling2_text"}, "sink"),
+        ({"model_type": "inkling2_loop_text"}, "several times"),
         (
             {"model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True},
             "neither rotation was read",

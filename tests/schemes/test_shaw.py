@@ -102,7 +102,8 @@ def test_the_rows_of_bert_are_by_query_minus_key(embedding_type: str, words: str
     assert encoding.notes[0].startswith(words)
 
 
-def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
+@pytest.mark.parametrize("name", ["rel_logits_proj", "relative_position_bias"])
+def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance(name: str) -> None:
     from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
 
     module = InklingRelativeLogits(4, 9).double()
@@ -110,7 +111,7 @@ def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
     position, states = torch.arange(N), torch.randn(1, N, 2, 4, dtype=torch.float64)
     theirs = as_numbers(module(states, position, position)[0])
     (encoding,) = find(
-        DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()})
+        DictFiles(arrays={f"layers.0.self_attn.{name}.proj": module.proj.detach().numpy()})
     )
     ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding, N))
     close(np.tril(ours), theirs, 1e-12)

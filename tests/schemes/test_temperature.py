@@ -79,12 +79,13 @@ def test_settings_that_are_missing_have_the_defaults_of_transformers() -> None:
     assert ours.layers == tuple(
         layer for layer, rotates in enumerate(theirs.no_rope_layers) if not rotates
     )
-    theirs = CONFIG_MAPPING["inkling2_text"]()
-    ours = form({"model_type": "inkling2_text", "num_hidden_layers": theirs.num_hidden_layers})
-    assert (ours.strength, ours.start) == (theirs.log_scaling_alpha, theirs.log_scaling_n_floor)
-    assert ours.layers == tuple(
-        layer for layer, kind in enumerate(theirs.layer_types) if kind == "hybrid"
-    )
+    for family in ("inkling2_text", "inkling2_loop_text"):
+        theirs = CONFIG_MAPPING[family]()
+        ours = form({"model_type": family, "num_hidden_layers": theirs.num_hidden_layers})
+        assert (ours.strength, ours.start) == (theirs.log_scaling_alpha, theirs.log_scaling_n_floor)
+        assert ours.layers == tuple(
+            layer for layer, kind in enumerate(theirs.layer_types) if kind == "hybrid"
+        )
 
 
 @pytest.mark.parametrize(("config", "layers"), [

@@ -113,6 +113,7 @@ UNREAD = frozenset(
         "cvt",
         "decision_transformer",
         "granite_docling",
+        "inkling2_loop_text",
         "inkling2_text",
         "minimax_m3_vl_text",
         "mistral_large4_text",
@@ -147,16 +148,14 @@ CHUNKED: Mapping[str, str] = {
     "qwen2_5_omni_audio_encoder": "n_window",
 }
 POSITIONS_OF_FRAMES = 13
+INKLING = ("inkling_text", "inkling2_text", "inkling2_loop_text")
 # Kinds of layers that mean another thing in the code of a family.
 MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     ("fnet", "full attention"): ("fourier",),
     ("zaya", "hybrid"): ("full",),
     ("zaya", "hybrid sliding"): ("sliding",),
-    **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
-    **{
-        (family, "hybrid sliding"): ("sliding", "convolution")
-        for family in ("inkling_text", "inkling2_text")
-    },
+    **{(family, "hybrid"): ("full", "convolution") for family in INKLING},
+    **{(family, "hybrid sliding"): ("sliding", "convolution") for family in INKLING},
 }
 # Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2)
 # and SAN-M (arXiv 2006.01713).
@@ -166,6 +165,8 @@ BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
      "fun_asr_nano_encoder", "gemma4_audio"),
     ("convolution",),
 )  # fmt: skip
+# Add vectors of the last few tokens in some layers, with a convolution (modeling_qwen4_exp.py).
+OF_N_GRAMS = frozenset({"qwen4_exp_text"})
 # Attention to a window of blocks, global ones and random ones.
 IN_BLOCKS = frozenset({"big_bird", "bigbird_pegasus"})
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.

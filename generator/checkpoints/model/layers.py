@@ -17,6 +17,7 @@ from generator.checkpoints.model.families import (
     IN_BLOCKS,
     LSTM,
     MIXERS,
+    OF_N_GRAMS,
     POSITIONS_OF_FRAMES,
     RECURRENT,
     WITHOUT_WINDOW,
@@ -233,7 +234,7 @@ def is_read(config: ModelConfig, layer: Layer) -> bool:
 def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
     types, rates = _layer_types(config, kind), config.section("compress_rates")
     reaches = (
-        _reach(config, kind, _mixers_of(config, layer_type), index)
+        _reach(config, kind, _mixers_of(config, layer_type, index), index)
         for index, layer_type in enumerate(types)
     )
     return tuple(
@@ -242,7 +243,7 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
             kind,
             index,
             layer_type,
-            _mixers_of(config, layer_type),
+            _mixers_of(config, layer_type, index),
             before,
             after,
             chosen=_chosen(config, layer_type),
@@ -296,9 +297,11 @@ def _layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     ]
 
 
-def _mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
-    """How layers of a type mix positions, which the code of some families decides."""
+def _mixers_of(config: ModelConfig, layer_type: str, index: int) -> tuple[Mixer, ...]:
+    """How a layer of a type mixes positions, which the code of some families decides."""
     mixers = MIXERS.get((config.family, layer_type)) or TYPES.get(layer_type, ("full",))
+    if config.family in OF_N_GRAMS and index + 1 in config.listed("ple_layer_ids"):
+        return (*mixers, "convolution")
     return (*mixers, *BESIDE.get(config.family, ()))
 
 

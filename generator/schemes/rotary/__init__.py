@@ -402,6 +402,7 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     for mixer in WITHOUT_ATTENTION:
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
             yield WORDING(f"mixer_{mixer}", layers=layers, n_layers=n_layers)
+        without = [layer for layer in without if mixer not in layer.mixers]
     ropes = zip(rotated.all_layers, ropes_of(rotated.config, rotated.all_layers), strict=True)
     unrotated = [
         layer.index

@@ -9,7 +9,7 @@ ALWAYS = frozenset({"neobert", "open-llama", "roformer"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset(
     {"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint",
-     "kolibri1"}
+     "kolibri1", "lara_mini"}
 )  # fmt: skip
 UNROTATED_ENCODERS = frozenset({"moonshine_streaming"})  # The decoder alone has a rotation.
 # Section of the rotation's settings by type of layer, where it has another name.

@@ -13,7 +13,8 @@ from generator.numerics.arrays import Array
 
 WORDING = Wording("schemes/shaw.md.jinja")
 MOST_OFFSETS = 8193
-COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
+# One column for each offset: Inkling, and Inkling 2.
+COLUMNS = r"(^|\.)(rel_logits_proj|relative_position_bias)\.proj$"
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
 # In a SpeechT5 with an encoder of speech.
 SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")

@@ -18,7 +18,7 @@ BY_BETA = frozenset({"ministral3", "mistral4"})
 BY_POWER: Mapping[str, tuple[float, float]] = {"beam": (0.1, 2048.0)}
 # log(max((p + 1) / log_scaling_n_floor, 1)), in layers that see all of the text; with the default
 # of that setting.
-BY_LOGARITHM = {"inkling_text": None, "inkling2_text": 128_000}
+BY_LOGARITHM = {"inkling_text": None, "inkling2_text": 128_000, "inkling2_loop_text": 8192}
 # log(p + 1) / log(seq_length) beyond that length, in the first Qwen (arXiv 2309.16609, section
 # 2.4), whose code has a list of so many factors.
 LONGEST_OF_QWEN = 32_768
