@@ -8,7 +8,6 @@ from generator.contracts import Analysis, Atlas, Headline, Metric, Placed, Readi
 from generator.site.ways import PLACES
 from generator.text import measured, with_unit
 
-DIGITS = 3
 NOTHING = "–"
 JOINED = " or "  # between units
 

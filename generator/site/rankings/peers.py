@@ -26,9 +26,9 @@ from generator.contracts import (
 )
 from generator.contracts.wording import Wording
 from generator.encodings import PositionTable
-from generator.site.rankings.columns import DIGITS, Column, columns_of, in_unit
+from generator.site.rankings.columns import Column, columns_of, in_unit
 from generator.site.rankings.rotation_settings import rotations_of, sentence
-from generator.text import measured, significant
+from generator.text import measured
 
 WORDING = Wording("wording/standings.jinja")
 LEAST_PEERS = 3  # with the model itself; a median of fewer says nothing
@@ -230,10 +230,12 @@ class Peers:
         values = self.values[_key(reading, column.analysis.key, metric)].ascending
         if placed is None or not headline.sentence or not _is_apart(placed.share, median(values)):
             return ""
-        shown, equal = _shown(placed.share), list(map(_shown, values)).count(_shown(placed.share))
-        below = {_shown(value) for value in values if value < placed.share} - {shown}
-        above = {_shown(value) for value in values if value > placed.share} - {shown}
-        if min(len(below), len(above)) >= OUTERMOST or equal > MOST_EQUAL + 1:
+        own = _shown(placed.share, headline, metric)
+        shown = [(value, _shown(value, headline, metric)) for value in values]
+        below = {text for value, text in shown if value < placed.share} - {own}
+        above = {text for value, text in shown if value > placed.share} - {own}
+        n_equal = sum(text == own for _, text in shown)
+        if min(len(below), len(above)) >= OUTERMOST or n_equal > MOST_EQUAL + 1:
             return ""
         return WORDING(
             "extreme",
@@ -402,5 +404,6 @@ def _is_apart(value: float, middle: float) -> bool:
     return value * middle <= 0.0 or high >= LEAST_RATIO * low
 
 
-def _shown(value: float | None) -> str:
-    return significant(value, DIGITS)
+def _shown(share: float, headline: Headline, metric: Metric) -> str:
+    """What is compared, as pages show it."""
+    return measured(share, metric.unit) if headline.chance is None else measured(100.0 * share, "%")

@@ -17,9 +17,9 @@ from generator.contracts import (
     Reading,
 )
 from generator.contracts.wording import Wording
-from generator.site.rankings.columns import DIGITS, in_unit
+from generator.site.rankings.columns import in_unit
 from generator.site.rankings.peers import MODALITIES, alike, in_order, model_of, repeats
-from generator.text import measured, significant, with_unit
+from generator.text import measured, with_unit
 
 WORDING = Wording("wording/standings.jinja")
 CLOSE = 0.05  # of a place beside chance: less may come from the random orders that give the chance
@@ -55,14 +55,14 @@ class Ranked:
         return "" if chance is None else with_unit(measured(chance, self.unit), per_cent)
 
     @property
-    def share(self) -> str:
-        """By which it is ranked."""
-        return significant(self.placed.share, DIGITS)
+    def percent(self) -> str:
+        """By which it is ranked, where it has a chance level."""
+        return f"{measured(100.0 * self.placed.share, '%')}%"
 
     @property
-    def percent(self) -> str:
-        """The same in percent."""
-        return f"{measured(100.0 * self.placed.share, '%')}%"
+    def place(self) -> str:
+        """Its place in the order, as it is shown: those that show alike have the same."""
+        return self.shown if self.placed.chance is None else self.percent
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Ranking:
     def high(self) -> Extreme | None:
         """The last in the order; None where all are equal."""
         first, last = self._ordered[0], self._ordered[-1]
-        return _extreme(last, self._ordered) if last.share != first.share else None
+        return _extreme(last, self._ordered) if last.place != first.place else None
 
     @property
     def _ordered(self) -> tuple[Ranked, ...]:
@@ -244,11 +244,11 @@ def ranking(
 
 def _highest(compared: Sequence[Ranked]) -> int:
     """Index of the first of those that are last in the order, as it is shown."""
-    return [entry.share for entry in compared].index(compared[-1].share)
+    return [entry.place for entry in compared].index(compared[-1].place)
 
 
 def _extreme(entry: Ranked, among: Sequence[Ranked]) -> Extreme:
-    in_place = [other for other in among if other.share == entry.share]
+    in_place = [other for other in among if other.place == entry.place]
     first = in_place[0]
     same = [one for one in in_place if (one.shown, one.chance) == (first.shown, first.chance)]
     return Extreme(first.shown, first.reading.label.title, len(same) - 1, first.chance)
