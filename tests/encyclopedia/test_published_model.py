@@ -62,6 +62,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
+    "mistralai/Mistral-7B-v0.3": ("Usable length 32,768 tokens, as its maker states",),
     "microsoft/Phi-3.5-mini-instruct": (
         "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
     ),
@@ -153,7 +154,7 @@ def test_a_model_without_a_decoder_has_no_cost() -> None:
 
 
 def test_nothing_is_called_usable_that_no_maker_states() -> None:
-    for name in ("mistralai/Mistral-7B-v0.3", "meta-llama/Llama-3.1-8B"):
+    for name in ("EleutherAI/pythia-1.4b", "google/gemma-2-9b"):
         assert "othing has to be set" not in said(name)
 
 
