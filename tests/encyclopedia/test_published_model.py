@@ -9,9 +9,9 @@ from bs4 import BeautifulSoup
 
 from benchmarks.made import details_of
 from generator.contracts import Atlas, Checkpoint, Outcome
-from generator.encyclopedia import details
+from generator.encyclopedia import details, made
 from generator.encyclopedia import table as published
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
 from generator.site.pages import checkpoint as checkpoint_pages
@@ -63,6 +63,13 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
     "mistralai/Mistral-7B-v0.3": ("Usable length 32,768 tokens, as its maker states",),
+    "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
+        "before, 131.1 kB in bf16; with llama.cpp's converter and mlx-lm, which give no layer a",
+        "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
+    ),
+    "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
+        "once windows are full; with mlx-lm, which gives no layer a window, always 344.1 kB",
+    ),
     "microsoft/Phi-3.5-mini-instruct": (
         "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
     ),
@@ -235,6 +242,18 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
     assert "and mlx-lm 0.32.2 take base 10,000, 128 of 128 components; they give no layer" in text
     assert "What each program takes" not in pages[names[1]]
+
+
+def test_a_cost_names_the_programs_that_give_no_layer_a_window() -> None:
+    """Of every model, those of which ``lint`` says so."""
+    for model in known_models():
+        found = " ".join(text for rule, text in details.of(model)["lint"] if rule == "readers")
+        named = re.search(r"([^.]+(?:\.\S[^.]*)*) gives? no layer a window", found)
+        without = details.without_windows(model.id)
+        assert bool(named) == bool(without), model.id
+        assert named is None or all(name in named[1] for name in without), model.id
+        limited = [one for one in made.made(model.id)["row"]["cache"] or () if one["positions"]]
+        assert not without or limited, model.id
 
 
 def test_a_page_leads_to_the_figures_of_a_copy() -> None:
