@@ -40,6 +40,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     "Qwen/Qwen3-8B": (
         "Configured context 40,960 positions", "Length its maker states 32,768 positions",
         "Rotary, in all 36 layers.", "full attention in all 36 layers.",
+        "Rotation pairs: halves (components j and j + 64) in its weights on the Hub and in GGUF.",
         "Usable length 32,768 tokens, as its maker states; config: 40,960",
         "Each of 36 layers keeps 2,048 numbers (8 heads for keys × 256 components",
         "Nothing has to be set up to 32,768 positions", "the config gives 40,960, up to which",
@@ -62,7 +63,11 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
-    "mistralai/Mistral-7B-v0.3": ("Usable length 32,768 tokens, as its maker states",),
+    "mistralai/Mistral-7B-v0.3": (
+        "Usable length 32,768 tokens, as its maker states",
+        "Rotation pairs: halves (components j and j + 64) in its weights on the Hub; neighbours",
+        "(components 2 j and 2 j + 1) in GGUF and Mistral AI’s own files with params.json.",
+    ),
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
         "before, 131.1 kB in bf16; with llama.cpp's converter and mlx-lm, which give no layer a",
         "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
