@@ -69,11 +69,12 @@ SAYS: dict[str, tuple[str, ...]] = {
         "(components 2 j and 2 j + 1) in GGUF and Mistral AI’s own files with params.json.",
     ),
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
-        "before, 131.1 kB in bf16; with llama.cpp's converter and mlx-lm, which give no layer a",
+        "0 once its windows are full; before, and always with llama.cpp's converter and mlx-lm,",
+        "which give no layer a window, 131.1 kB in bf16",
         "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
-        "once windows are full; with mlx-lm, which gives no layer a window, always 344.1 kB",
+        "once windows are full; always with mlx-lm, which gives no layer a window, 344.1 kB",
     ),
     "microsoft/Phi-3.5-mini-instruct": (
         "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
