@@ -343,7 +343,8 @@ def _cache_bytes(model: Json) -> ModelCell:
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     limited = [one for one in model["cache"] if one["positions"] is not None]
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
-    return ModelCell(f"{size:,}", size, address, hint, limited=filled)
+    title = WORDING("without_windows", names=without)
+    return ModelCell(f"{size:,}", size, address, hint, title, filled)
 
 
 def _heads(model: Json) -> str:
