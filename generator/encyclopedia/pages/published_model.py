@@ -24,7 +24,7 @@ from generator.encyclopedia.model_rows import (
     pages_of,
     records,
 )
-from generator.encyclopedia.pairs import Pairs, pairs_of
+from generator.encyclopedia.orders import Pairs, pairs_of
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern

@@ -9,7 +9,7 @@ from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
 from generator.checkpoints.model.pair_order import gguf_order
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.made import made
-from generator.encyclopedia.pairs import Pairs, pairs_of
+from generator.encyclopedia.orders import Pairs, pairs_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
 # By apply_rotary_pos_emb of transformers' code for the family; llama_model_rope_type of llama.cpp,
