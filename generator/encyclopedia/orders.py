@@ -14,13 +14,14 @@ WITH_ORIGINALS = frozenset({"codellama", "meta-llama", "mistralai"})
 
 @dataclass(frozen=True)
 class Pairs:
-    """order: in the weights on the Hub; half: the components from one of a pair to the other where
-    these are halves, None where that differs by layer; gguf: the order in GGUF, "" where that is
-    not known; has_originals: whether its maker publishes a params.json with neighbours
+    """order: in the weights on the Hub; halves: the components from one of a pair to the other
+    where these are halves, each that layers have, none where that is not known; gguf: the order in
+    GGUF, "" where that is not known; has_originals: whether its maker publishes a params.json with
+    neighbours
     """
 
     order: PairOrder
-    half: int | None
+    halves: tuple[int, ...]
     gguf: str
     has_originals: bool
 
@@ -34,10 +35,9 @@ def pairs_of(model: Json) -> Pairs | None:
     order = _order(known, turned)
     if order is None:
         return None
-    apart = {one["rotary_dim"] // 2 for one in turned}
-    half = apart.pop() if len(apart) == 1 else None
+    halves = tuple(sorted({one["rotary_dim"] // 2 for one in turned}))
     gguf = gguf_order(known.files.config.text_model.family) or ""
-    return Pairs(order, half, gguf, known.id.partition("/")[0] in WITH_ORIGINALS)
+    return Pairs(order, halves, gguf, known.id.partition("/")[0] in WITH_ORIGINALS)
 
 
 def _order(known: KnownModel, turned: list[Json]) -> PairOrder | None:

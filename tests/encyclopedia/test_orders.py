@@ -15,15 +15,17 @@ FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
 # By apply_rotary_pos_emb of transformers' code for the family; llama_model_rope_type of llama.cpp,
 # which has NORM for neighbours and NEOX for halves; view_as_complex in the makers' own code.
 SAID = {
-    "meta-llama/Llama-3.1-8B": Pairs("halves", 64, "adjacent", True),
-    "mistralai/Mistral-7B-v0.3": Pairs("halves", 64, "adjacent", True),
-    "Qwen/Qwen3-8B": Pairs("halves", 64, "halves", False),
-    "google/gemma-3-27b-it": Pairs("halves", 64, "halves", False),
-    "EleutherAI/gpt-neox-20b": Pairs("halves", 12, "halves", False),  # A quarter of 96 turns.
-    "EleutherAI/gpt-j-6b": Pairs("adjacent", 32, "", False),
-    "deepseek-ai/DeepSeek-V3": Pairs("adjacent", 32, "adjacent", False),
-    "meta-llama/Llama-4-Scout-17B-16E-Instruct": Pairs("adjacent", 64, "adjacent", True),
-    "microsoft/Phi-3-mini-4k-instruct": Pairs("halves", 48, "halves", False),
+    "meta-llama/Llama-3.1-8B": Pairs("halves", (64,), "adjacent", True),
+    "mistralai/Mistral-7B-v0.3": Pairs("halves", (64,), "adjacent", True),
+    "Qwen/Qwen3-8B": Pairs("halves", (64,), "halves", False),
+    "google/gemma-3-27b-it": Pairs("halves", (64,), "halves", False),
+    "google/gemma-4-31B-it": Pairs("halves", (128, 256), "", False),  # Heads of 256 and 512.
+    "01-ai/Yi-6B": Pairs("halves", (), "adjacent", False),
+    "EleutherAI/gpt-neox-20b": Pairs("halves", (12,), "halves", False),  # A quarter of 96 turns.
+    "EleutherAI/gpt-j-6b": Pairs("adjacent", (32,), "", False),
+    "deepseek-ai/DeepSeek-V3": Pairs("adjacent", (32,), "adjacent", False),
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": Pairs("adjacent", (64,), "adjacent", True),
+    "microsoft/Phi-3-mini-4k-instruct": Pairs("halves", (48,), "halves", False),
 }
 
 
