@@ -9,11 +9,11 @@ after a change of the program that changes it or of a version in constraints.txt
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from generator.contracts import Encoding, EncodingRecord, Files, Origin
+from generator.contracts import Encoding, EncodingRecord, Files, LintFinding, Origin
 from generator.encodings import Form, Temperature
 from generator.encyclopedia import details, known_models, made, table
 from generator.encyclopedia.known_models import KnownModel
@@ -62,7 +62,15 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
         "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
+        "without_windows": list(_without_windows(told)),
     }
+
+
+def _without_windows(told: Iterable[LintFinding]) -> Iterator[str]:
+    """Programs, without their version, that give no layer a window where transformers 5 does."""
+    for one in told:
+        if one.rule == lint.READERS and "n_layers" in one.values and not one.values["theirs"]:
+            yield from (name.rpartition(" ")[0] for name in one.values["readers"])
 
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from generator.contracts import Atlas, Json, Mixer, Scheme
 from generator.contracts.wording import Wording
+from generator.encyclopedia import details
 from generator.text import significant
 
 WORDING = Wording("wording/models.jinja")
@@ -318,12 +319,15 @@ def cache_at(model: Json, length: int) -> str:
     """Size of the whole cache of a sequence of ``length`` tokens, in bf16, in words."""
     if model["cache"] is None:
         return UNKNOWN
-    sizes = (
-        2 * one["layers"] * one["values"] * min(length, one["positions"] or length)
-        for one in model["cache"]
-    )
+    each = [(2 * one["layers"] * one["values"], one["positions"]) for one in model["cache"]]
     context = model["context"] or model["default_context"]
-    return WORDING("cache_takes", size=sum(sizes), beyond=bool(context) and context < length)
+    return WORDING(
+        "cache_takes",
+        size=sum(size * min(length, limit or length) for size, limit in each),
+        beyond=bool(context) and context < length,
+        unlimited=length * sum(size for size, _ in each),
+        without=details.without_windows(model["id"]),
+    )
 
 
 def _cache_bytes(model: Json) -> ModelCell:
@@ -333,11 +337,14 @@ def _cache_bytes(model: Json) -> ModelCell:
     size = growing(model)
     before = sum(2 * one["layers"] * one["values"] for one in model["cache"])
     chunks = any(one["kind"] == "chunked" for one in model["limits"])
-    hint = WORDING("until_full", size=before, chunks=chunks) if before > size else ""
+    without = details.without_windows(model["id"]) if before > size else ()
+    about = {"size": before, "chunks": chunks, "without": without}
+    hint = WORDING("until_full", **about) if before > size else ""
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     limited = [one for one in model["cache"] if one["positions"] is not None]
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
-    return ModelCell(f"{size:,}", size, address, hint, limited=filled)
+    title = WORDING("without_windows", names=without)
+    return ModelCell(f"{size:,}", size, address, hint, title, filled)
 
 
 def _heads(model: Json) -> str:

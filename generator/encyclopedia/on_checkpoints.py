@@ -1,9 +1,10 @@
 """What the page of a checkpoint shows of the published model that it is of, or a copy of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json, Outcome
+from generator.encyclopedia import details
 from generator.encyclopedia.model_rows import growing, kind_of, page_of, records
 
 OF_HUB = "hub:"
@@ -15,7 +16,7 @@ class OfCheckpoint:
 
     address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
         ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
-        known; titles: of schemes by key
+        known; titles: of schemes by key; without_windows: programs that give no layer a window
     """
 
     model: Json
@@ -24,6 +25,7 @@ class OfCheckpoint:
     kind: str
     growing: int | None
     titles: Mapping[str, str]
+    without_windows: Sequence[str]
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
@@ -41,4 +43,5 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
         kind_of(found),
         None if found["cache"] is None else growing(found),
         {scheme.key: scheme.title for scheme in atlas.schemes},
+        details.without_windows(name),
     )

@@ -28,7 +28,7 @@
     const values = groups.reduce((sum, one) => sum + one.layers * one.values * Math.min(length, one.positions ?? length), 0);
     const beyond = length > context && place.dataset.paContext ? `, beyond the context of ${whole(context)}` : "";
     const sizes = types.map(([name, bytes, own]) => `${size(bytes * values)} in ${name}${own ? " (as configured)" : ""}`);
-    said.textContent = `${whole(length)} positions${beyond}: ${sizes.join(", ")}.`;
+    said.textContent = `${whole(length)} positions${beyond}${place.dataset.paOf}: ${sizes.join(", ")}.`;
   };
   field.addEventListener("input", () => {
     slider.value = Math.log2(Math.max(Number(field.value), 1));

@@ -72,10 +72,12 @@
     script.addEventListener("load", () => {
       const named = (folder) => new Set(window.atlasModelNames.filter(([, , path]) => path.startsWith(folder)).map(([id]) => id));
       const [published, measured] = [named("models/"), named("checkpoints/")];
-      models = window.atlasModelNames.map(([id, family, path]) => {
+      // One row for a model: its page has its settings, and leads to its measures.
+      const rows = window.atlasModelNames.filter(([id, , path]) => path.startsWith("models/") || !published.has(id));
+      models = rows.map(([id, family, path]) => {
         // A title of a measured checkpoint may have a slash too.
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
-        const about = [owner, family, owner && path.startsWith("checkpoints/") && "measured"].filter(Boolean).join(" · ");
+        const about = [owner, family, owner && measured.has(id) && "measured"].filter(Boolean).join(" · ");
         const text = `${id} ${family}`.toLowerCase();
         const tokens = `${text} ${id.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}`.split(/[^a-z0-9.]+/);
         const [numbers, points] = [wholes(text), decimals(text)];
@@ -148,11 +150,12 @@
       const link = list.children[chosen]?.querySelector("a");
       event.preventDefault();
       if (link) link.click();
+      else if (!none.hidden) pages.click();
       else location.href = `${form.action}#${new URLSearchParams({ [form.dataset.paFind]: field.value.trim() })}`;
     });
   };
 
-  // Models first, of each its measures before its settings, where what was typed has a number, begins a name or is a long part of one;
+  // Models first, where what was typed has a number, begins a name or is a long part of one;
   // else, as for RoPE, below the pages that explain it.
   const search = (field, result) => {
     const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });

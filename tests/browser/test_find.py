@@ -113,18 +113,19 @@ def test_enter_opens_the_model_and_arrows_choose_another(start: str, own_page: P
     expect(own_page.locator("h1")).to_contain_text(re.compile("gemma.3", re.IGNORECASE))
 
 
-def test_of_a_model_with_two_pages_that_of_its_measures_is_first(
+def test_a_measured_model_has_one_row_which_opens_its_settings(
     address: str, own_page: Page
 ) -> None:
     own_page.goto(f"{address}/index.html")
     own_page.locator(FIELD).fill("all-MiniLM-L6-v2")
     own_page.locator(FIRST).wait_for()
-    links = own_page.locator(".pa-find li a")
-    first, second = links.evaluate_all(
-        "all => all.slice(0, 2).map(one => one.getAttribute('href'))"
-    )
-    assert first == "./checkpoints/all-minilm-l6-v2.html"
-    assert second == "./models/sentence-transformers--all-MiniLM-L6-v2.html"
+    row = own_page.locator(".pa-find li", has_text="all-MiniLM-L6-v2")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("bert · measured")
+    own_page.locator(FIELD).press("Enter")
+    own_page.wait_for_url("**/models/sentence-transformers--all-MiniLM-L6-v2.html")
+    measures = own_page.get_by_role("link", name="Measured here")
+    expect(measures).to_have_attribute("href", re.compile("checkpoints/all-minilm-l6-v2.html$"))
 
 
 def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
@@ -148,12 +149,12 @@ def test_other_words_lead_to_the_search_of_all_pages(start: str, own_page: Page)
     expect(own_page.locator(".md-search__input")).to_have_value("attention & bias")
 
 
-def test_enter_keeps_words_that_find_nothing(start: str, own_page: Page) -> None:
+def test_enter_seeks_words_that_are_no_model_on_all_pages(start: str, own_page: Page) -> None:
     own_page.goto(start)
     field = own_page.locator(FIELD)
     field.fill("gemma")
     own_page.locator(FIRST).wait_for()
     field.fill("ESM C")
     field.press("Enter")
-    own_page.wait_for_url("**/models.html#words=ESM*C")
-    expect(own_page.locator(".pa-filter [name=words]")).to_have_value("ESM C")
+    own_page.wait_for_url("**/index.html?q=ESM*C")
+    expect(own_page.locator(".md-search__input")).to_have_value("ESM C")

@@ -70,6 +70,24 @@ def test_caches_of_two_lengths_stand_beside_what_a_token_takes() -> None:
     assert gpt2["KV cache of 4,096 tokens, bf16"] == "151 MB; beyond its context"
 
 
+def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
+    """32 layers with windows of 4,096, and 8 heads of 128 for keys and values."""
+    found = compared_models.compared(atlas)[MISTRAL[0]]
+    said = dict(zip(compared_models.titles(), found, strict=True))
+    assert said["KV bytes per token, bf16"] == "0; 131,072 until windows are full, or with none"
+    assert said["KV cache of 131,072 tokens, bf16"] == (
+        "536.9 MB (17.18 GB with llama.cpp's converter and mlx-lm); beyond its context"
+    )
+    assert said["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
+
+
+def test_of_all_models_the_page_begins_with_the_same() -> None:
+    """However many groups differ in more."""
+    atlas = Atlas((), (), all_schemes(), guests=guests(GUEST.shipped() or b""))
+    [page] = compare_models.pages(atlas)
+    assert vars(page.context)["ids"] == MISTRAL
+
+
 def test_the_browser_has_the_same_texts(atlas: Atlas) -> None:
     made = GUEST.files(atlas)["data/beside.js"]().decode()
     found = json.loads(made.removeprefix("window.atlasBeside = ").removesuffix(";\n"))

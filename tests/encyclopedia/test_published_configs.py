@@ -178,6 +178,28 @@ def test_every_record_says_what_it_may() -> None:
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
+OF_NO_MAKER = {"vllm-project/recipes"}  # The words of others on a model.
+STATES_NO_LENGTH = {  # Named for a date, by a document that states no length of this very model.
+    "BAAI/bge-reranker-v2-m3", "cross-encoder/ms-marco-MiniLM-L6-v2",
+    "internlm/internlm2_5-7b-chat", "zai-org/GLM-4.5V",
+}  # fmt: skip
+
+
+def test_a_repository_of_a_maker_that_a_record_names_was_read_for_its_length() -> None:
+    """Where it gave the length of one model, it may give that of each that names it."""
+    sources = [one["native"]["source"] for one in RECORDS.values() if "native" in one]
+    found = (re.match(r"https://github\.com/([^/]+/[^/]+)/", source) for source in sources)
+    makers = {match[1] for match in found if match} - OF_NO_MAKER
+    assert {"mistralai/platform-docs-public", "meta-llama/llama-models"} <= makers
+    unread = set()
+    for record in RECORDS.values():
+        named = f"{record.get('published', {}).get('by', '')}; {record['source']}"
+        whole = rf"(?<![\w/.-])({'|'.join(map(re.escape, makers))})(?![\w.-])"
+        if "native" not in record and re.search(whole, named):
+            unread.add(record["id"])
+    assert unread == STATES_NO_LENGTH
+
+
 def test_types_of_caches_are_by_the_keys_that_say_them() -> None:
     of_scheme = ("float8", "quantization_config.kv_cache_scheme")
     for record in RECORDS.values():

@@ -9,9 +9,9 @@ from bs4 import BeautifulSoup
 
 from benchmarks.made import details_of
 from generator.contracts import Atlas, Checkpoint, Outcome
-from generator.encyclopedia import details
+from generator.encyclopedia import details, made
 from generator.encyclopedia import table as published
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes
 from generator.site.pages import checkpoint as checkpoint_pages
@@ -40,6 +40,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     "Qwen/Qwen3-8B": (
         "Configured context 40,960 positions", "Length its maker states 32,768 positions",
         "Rotary, in all 36 layers.", "full attention in all 36 layers.",
+        "Rotation pairs: halves (components j and j + 64) in its weights on the Hub and in GGUF.",
         "Usable length 32,768 tokens, as its maker states; config: 40,960",
         "Each of 36 layers keeps 2,048 numbers (8 heads for keys × 256 components",
         "Nothing has to be set up to 32,768 positions", "the config gives 40,960, up to which",
@@ -62,6 +63,19 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
+    "mistralai/Mistral-7B-v0.3": (
+        "Usable length 32,768 tokens, as its maker states",
+        "Rotation pairs: halves (components j and j + 64) in its weights on the Hub; neighbours",
+        "(components 2 j and 2 j + 1) in GGUF and Mistral AI’s own files with params.json.",
+    ),
+    "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
+        "0 once its windows are full; before, and always with llama.cpp's converter and mlx-lm,",
+        "which give no layer a window, 131.1 kB in bf16",
+        "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
+    ),
+    "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
+        "once windows are full; always with mlx-lm, which gives no layer a window, 344.1 kB",
+    ),
     "microsoft/Phi-3.5-mini-instruct": (
         "long_factor , 48 numbers", "rope_scaling.long_factor", "1.08, 1.11, 1.14, 1.34",
     ),
@@ -153,7 +167,7 @@ def test_a_model_without_a_decoder_has_no_cost() -> None:
 
 
 def test_nothing_is_called_usable_that_no_maker_states() -> None:
-    for name in ("mistralai/Mistral-7B-v0.3", "meta-llama/Llama-3.1-8B"):
+    for name in ("EleutherAI/pythia-1.4b", "google/gemma-2-9b"):
         assert "othing has to be set" not in said(name)
 
 
@@ -234,6 +248,18 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
     assert "and mlx-lm 0.32.2 take base 10,000, 128 of 128 components; they give no layer" in text
     assert "What each program takes" not in pages[names[1]]
+
+
+def test_a_cost_names_the_programs_that_give_no_layer_a_window() -> None:
+    """Of every model, those of which ``lint`` says so."""
+    for model in known_models():
+        found = " ".join(text for rule, text in details.of(model)["lint"] if rule == "readers")
+        named = re.search(r"([^.]+(?:\.\S[^.]*)*) gives? no layer a window", found)
+        without = details.without_windows(model.id)
+        assert bool(named) == bool(without), model.id
+        assert named is None or all(name in named[1] for name in without), model.id
+        limited = [one for one in made.made(model.id)["row"]["cache"] or () if one["positions"]]
+        assert not without or limited, model.id
 
 
 def test_a_page_leads_to_the_figures_of_a_copy() -> None:

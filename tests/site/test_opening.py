@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from generator.contracts import Limit
 from generator.figures import svg
 from generator.figures.panels import image_panels, panels
 from generator.figures.scene import Line, Panel, add
 from generator.figures.style import DIVERGING
-from generator.site.pictures.leading_picture import row_marks
+from generator.site.pictures.leading_picture import limits_at, row_marks
 from generator.site.pictures.small import HEIGHT, WIDTH, small
 from generator.text import claim, first_clause
 
@@ -42,6 +43,15 @@ def test_marks_are_of_runs_and_named_where_there_is_room() -> None:
     crowded = row_marks(np.array([10, 12, 14, 60]), 100)
     assert [mark.name for mark in crowded] == ["10", "", "", "60"]
     assert row_marks(np.array([], dtype=np.int64), 512) == ()
+
+
+def test_a_limit_whose_last_position_is_named_is_that_of_its_file() -> None:
+    """Positions count from 0: the last of 128 tokens is 127. The end of the table is none."""
+    limits = [Limit("tokenizer.json", "truncation.max_length", length, "") for length in (64, 128)]
+    whole = Limit("config.json", "max_position_embeddings", 512, "")
+    endless = Limit("tokenizer_config.json", "model_max_length", None, "")
+    rows = np.array([0, 127, 510, 511])
+    assert limits_at(rows, 512, [*limits, whole, endless]) == (limits[1],)
 
 
 def drawn(kind: str) -> bytes:

@@ -5,7 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Literal
 
-from generator.checkpoints.model.families import TURN_HALVES, TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.families import (
+    NOT_IN_GGUF,
+    TURN_HALVES,
+    TURN_NEIGHBOURS_IN_GGUF,
+    TYPES_IN_GGUF,
+)
 from generator.checkpoints.model.family_formats import LIKE
 from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import defaults
@@ -55,6 +60,14 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
         yield "family", family, "adjacent" if of_class else "halves"
     elif family in TURN_HALVES:
         yield "gguf" if is_gguf else "family", family, "halves"
+
+
+def gguf_order(family: str) -> PairOrder | None:
+    """The order in GGUF files of a model type of transformers; None where it is not known."""
+    name = TYPES_IN_GGUF.get(family, family)
+    if name in TURN_NEIGHBOURS_IN_GGUF:
+        return "adjacent"
+    return "halves" if name in TURN_HALVES - NOT_IN_GGUF else None
 
 
 def _of_class(family: str) -> object:

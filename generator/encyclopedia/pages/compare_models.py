@@ -4,10 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Page, PageContext, PageKind
-from generator.encyclopedia.compared_models import MOST, address, compared, suggested, titles
+from generator.encyclopedia.compared_models import (
+    MOST,
+    address,
+    compared,
+    relatives,
+    suggested,
+    titles,
+)
 from generator.encyclopedia.model_rows import page_of
 
-FIRST = "mistralai/Mistral-7B-v0.1"  # Of the group with which the page begins, if it is there.
+FIRST = "mistralai/Mistral-7B-v0.1"  # Of the relatives with which the page begins, if it is there.
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ def pages(atlas: Atlas) -> list[Page]:
     if not values:
         return []
     given = groups or [list(values)[:MOST]]
-    first = next((ids for ids in given if FIRST in ids), given[0])
+    first = relatives(atlas).get(FIRST, given[0])
     columns = [values[one] for one in first]
     context = CompareModelsContext(
         heads=[(_name(one), page_of(one, ".html")) for one in first],

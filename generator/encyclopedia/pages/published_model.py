@@ -24,6 +24,7 @@ from generator.encyclopedia.model_rows import (
     pages_of,
     records,
 )
+from generator.encyclopedia.orders import Pairs, pairs_of
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
@@ -72,6 +73,8 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
     growing: bytes of a further token in the cache, in bf16; None where that is not known
+    pairs: which two components turn together, None where that is not known or nothing turns
+    without_windows: programs that give no layer its window, so that each keeps every position
     costs: numbers kept at some lengths; lengths: what names each; types: of a cache
     state_types: name, bytes of all its states and the key that says that it is so, "" for none
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
@@ -88,6 +91,8 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     unchecked: str
     kind: str
     growing: int | None
+    pairs: Pairs | None
+    without_windows: Sequence[str]
     stacks: Sequence[StackOfLayers]
     costs: Sequence[tuple[int, int]]
     lengths: Mapping[int, list[str]]
@@ -127,6 +132,8 @@ def _page(
         unchecked=WORDING("unchecked"),
         kind=kind_of(model),
         growing=None if model["cache"] is None else growing(model),
+        pairs=pairs_of(model),
+        without_windows=details.without_windows(model["id"]),
         stacks=list(_stacks(model, sight)),
         costs=_costs(model),
         lengths=_lengths(model),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.contracts import Analysis, Figure, Outcome, Overlay, Reading
+from generator.contracts import Analysis, Figure, Limit, Outcome, Overlay, Reading
 from generator.encodings import PositionTable, Rotation
 from generator.numerics.arrays import Array, Floats
 from generator.site.outline import Outline, figures_of
@@ -36,6 +36,7 @@ class RowMark:
 class TableMap:
     """The table of an encoding, a row for each position. last: the last position; n_rows: that
     findings name; named: these in words, "" for many; marks: on the table, the first at first
+    limits: on the length of a text, shorter than the table, whose last position is such a row
     """
 
     figure: Figure
@@ -43,6 +44,7 @@ class TableMap:
     n_rows: int
     named: str
     marks: tuple[RowMark, ...]
+    limits: tuple[Limit, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def opening_picture(
             )
             shape, of = next(shapes, (None, ""))
             mapped = next((figure for _, figure in figures if figure.spec.maps_rows), None)
-            table = _table(reading, mapped) if mapped else None
+            table = _table(reading, mapped, outcome.limits) if mapped else None
             return OpeningPicture(reading, shape, of, table, curve)
     return None
 
@@ -141,7 +143,7 @@ def _drawn(overlay: Overlay, places: Array, values: Floats, address: str) -> Cur
     )
 
 
-def _table(reading: Reading, figure: Figure) -> TableMap | None:
+def _table(reading: Reading, figure: Figure, limits: Sequence[Limit]) -> TableMap | None:
     """The table with the rows that findings name."""
     extent = reading.form.load().extent
     if extent is None:
@@ -150,7 +152,16 @@ def _table(reading: Reading, figure: Figure) -> TableMap | None:
     rows = np.array(sorted({row for finding in findings for row in finding.rows}), dtype=np.int64)
     n_runs = np.count_nonzero(np.diff(rows) > 1) + 1
     named = ranges(rows) if rows.size and n_runs <= MOST_NAMED else ""
-    return TableMap(figure, extent - 1, rows.size, named, row_marks(rows, extent))
+    marks, ending = row_marks(rows, extent), limits_at(rows, extent, limits)
+    return TableMap(figure, extent - 1, rows.size, named, marks, ending)
+
+
+def limits_at(rows: Array, n_rows: int, limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    """Limits whose last position is one of ``rows`` (n,), of a table of ``n_rows`` that is longer;
+    the first of each length.
+    """
+    lengths = {one.length: one for one in reversed(limits) if one.length and one.length - 1 in rows}
+    return tuple(one for length, one in sorted(lengths.items()) if length < n_rows)
 
 
 def row_marks(rows: Array, n_rows: int) -> tuple[RowMark, ...]:

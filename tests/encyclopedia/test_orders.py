@@ -1,0 +1,54 @@
+"""Which components of a head a published model turns together, against what programs say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from generator.checkpoints.files.formats.gguf.architectures import MODEL_TYPES
+from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_GGUF
+from generator.checkpoints.model.pair_order import gguf_order
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.made import made
+from generator.encyclopedia.orders import Pairs, pairs_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
+# By apply_rotary_pos_emb of transformers' code for the family; llama_model_rope_type of llama.cpp,
+# which has NORM for neighbours and NEOX for halves; view_as_complex in the makers' own code.
+SAID = {
+    "meta-llama/Llama-3.1-8B": Pairs("halves", (64,), "adjacent", True),
+    "mistralai/Mistral-7B-v0.3": Pairs("halves", (64,), "adjacent", True),
+    "Qwen/Qwen3-8B": Pairs("halves", (64,), "halves", False),
+    "google/gemma-3-27b-it": Pairs("halves", (64,), "halves", False),
+    "google/gemma-4-31B-it": Pairs("halves", (128, 256), "", False),  # Heads of 256 and 512.
+    "01-ai/Yi-6B": Pairs("halves", (), "adjacent", False),
+    "EleutherAI/gpt-neox-20b": Pairs("halves", (12,), "halves", False),  # A quarter of 96 turns.
+    "EleutherAI/gpt-j-6b": Pairs("adjacent", (32,), "", False),
+    "deepseek-ai/DeepSeek-V3": Pairs("adjacent", (32,), "adjacent", False),
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": Pairs("adjacent", (64,), "adjacent", True),
+    "microsoft/Phi-3-mini-4k-instruct": Pairs("halves", (48,), "halves", False),
+}
+
+
+def _row(name: str) -> dict[str, Any]:
+    row: dict[str, Any] = made(name)["row"]
+    return row
+
+
+def test_orders_are_those_of_the_programs() -> None:
+    assert {name: pairs_of(_row(name)) for name in SAID} == SAID
+
+
+def test_nothing_is_said_where_nothing_turns_or_no_code_was_run() -> None:
+    assert pairs_of(_row("google-bert/bert-base-uncased")) is None
+    assert pairs_of(_row("THUDM/chatglm3-6b")) is None
+
+
+def test_orders_in_gguf_are_those_of_the_architectures_that_the_converter_writes() -> None:
+    """The converter was run on published configs: their names, and those it gave them."""
+    listed = json.loads((FIXTURES / "llama_cpp_published.json").read_text("utf-8"))
+    for name, architecture, *_ in listed:
+        known = known_model(name)
+        assert known is not None
+        order = gguf_order(known.files.config.text_model.family)
+        turns_neighbours = MODEL_TYPES.get(architecture, architecture) in TURN_NEIGHBOURS_IN_GGUF
+        assert order in (None, "adjacent" if turns_neighbours else "halves"), name
