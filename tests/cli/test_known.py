@@ -116,11 +116,8 @@ def test_a_file_is_written_in_the_form_of_the_others(folder: Path, tmp_path: Pat
 
 def test_what_was_entered_from_knowledge_is_checked_by_that(folder: Path, tmp_path: Path) -> None:
     path = file(folder, COMMAND)
-    path.write_text(
-        json.dumps({**record(folder, COMMAND), "source": "config.json on the Hub (x); a paper"}),
-        encoding="utf-8",
-    )
-    assert record(folder, COMMAND)["from_knowledge"]
+    known = {"from_knowledge": True, "source": "config.json on the Hub (x); a paper"}
+    path.write_text(json.dumps({**record(folder, COMMAND), **known}), encoding="utf-8")
     settings = record(folder, COMMAND)["config"]
     done = refresh(tmp_path, {COMMAND: repository(settings)}, COMMAND)
     assert done.stdout.splitlines()[2] == f"| {COMMAND} | the same | the same |"
