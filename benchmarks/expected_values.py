@@ -12,6 +12,7 @@ import gc
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -77,6 +78,7 @@ FORMULAS = {
     "default", "linear", "dynamic", "ntk", "yarn", "longrope", "llama3", "proportional",
 }  # fmt: skip
 ROTARY = ("RotaryEmbedding", "RotaryPositionalEmbedding")
+OF_SOUND = re.compile("audio|speech|codec")  # Names of sections of configs.
 WITHOUT_ATTENTION = {"recurrent", "convolution", "fourier", "none"}
 
 
@@ -107,12 +109,14 @@ class Turned:
 
 @dataclass(frozen=True)
 class OurRotation:
-    """A rotation as the atlas resolves it. layers: indices in the stack ``part``; lengths: of the
-    texts for which it holds, None for any end
+    """A rotation as the atlas resolves it. is_of_sound: whether its positions are frames of sound;
+    layers: indices in the stack ``part``; lengths: of the texts for which it holds, None for any
+    end
     """
 
     turned: Turned
     form: Rotation
+    is_of_sound: bool
     part: str
     layers: tuple[int, ...]
     lengths: tuple[int, int | None]
@@ -123,11 +127,13 @@ class OurRotation:
 class Others:
     """What other implementations say of a model.
 
-    modules: rotary modules of transformers; layers: of the model in transformers, by stack of the
-        atlas; mlx: in mlx-lm
+    modules: rotary modules of transformers; of_sound: those of an encoder of sound, which has a
+        section of its own; layers: of the model in transformers, by stack of the atlas; mlx: in
+        mlx-lm
     """
 
     modules: list[Turned] = field(default_factory=list)
+    of_sound: list[Turned] = field(default_factory=list)
     layers: dict[str, list[Turned | None]] = field(default_factory=dict)
     mlx: list[Turned | None] = field(default_factory=list)
 
@@ -155,7 +161,7 @@ def _rotations(
     turning = [layer for layer in layers if encoding.key in (layer.encodings or ())]
     part = turning[0].part if turning else encoding.part
     indices = tuple(layer.index for layer in turning)
-    where = (part, indices)
+    where = (encoding.modality == "audio", part, indices)
     n_layers = sum(layer.part == part for layer in layers)
     short = Turned(OURS, form.frequencies, form.attention_factor)
     has_two = bool(form.long_factors) and form.has_two_lists
@@ -238,13 +244,21 @@ def in_double() -> Iterator[None]:
             setattr(owner, name, value)
 
 
-def of_modules(model: KnownModel) -> list[Turned]:
-    """The rotations of the rotary modules of transformers for a config, none where it has none."""
+def of_modules(model: KnownModel, is_of_sound: bool = False) -> list[Turned]:
+    """The rotations of the rotary modules of transformers for a config, none where it has none.
+
+    is_of_sound: those of the sections for sound, in place of those of the text model
+    """
     try:
-        config = config_of(model)
-        module = import_module(type(config).__module__.replace("configuration_", "modeling_"))
+        configs = configs_of(model, is_of_sound)
+        return [one for config in configs for one in _of_code(config)]
     except Exception:  # noqa: BLE001 (config classes validate in many ways)
         return []
+
+
+def _of_code(config: Any) -> list[Turned]:
+    """The rotations of the rotary modules in the code of a config."""
+    module = import_module(type(config).__module__.replace("configuration_", "modeling_"))
     found = []
     for name, kind in vars(module).items():
         if name.endswith(ROTARY) and "Vision" not in name and "Audio" not in name:
@@ -259,14 +273,19 @@ def of_modules(model: KnownModel) -> list[Turned]:
     return found
 
 
-def config_of(model: KnownModel) -> Any:
-    """transformers' config of the text model. errors: any; LookupError for code of its own"""
+def configs_of(model: KnownModel, is_of_sound: bool) -> list[Any]:
+    """transformers' config of the text model, or those of its sections for sound.
+
+    errors: any; LookupError for code of its own
+    """
     from transformers import CONFIG_MAPPING
 
     if "auto_map" in model.settings and model.settings["model_type"] not in CONFIG_MAPPING:
         raise LookupError(model.id)
     config = CONFIG_MAPPING[model.settings["model_type"]].from_dict(deepcopy(model.settings))
-    return config.get_text_config()
+    if not is_of_sound:
+        return [config.get_text_config()]
+    return [getattr(config, name) for name in config.sub_configs if OF_SOUND.search(name)]
 
 
 def _of_module(module: Any, by: tuple[str, str]) -> Iterator[Turned]:
@@ -367,7 +386,8 @@ def record(model: KnownModel, others: Others) -> dict[str, Any]:
 
 
 def _record(hub_id: str, ours: OurRotation, double: Turned, others: Others) -> dict[str, Any]:
-    fitting = [one for one in others.modules if one.longer == ours.turned.longer]
+    modules = (ours.is_of_sound and others.of_sound) or others.modules
+    fitting = [one for one in modules if one.longer == ours.turned.longer]
     given = [(one, one.deviation(ours.turned)) for one in fitting]
     known = [(one, deviation) for one, deviation in given if deviation is not None]
     nearest = min(known or given, key=lambda pair: pair[1] or 0.0, default=None)
@@ -470,7 +490,8 @@ def made(ids: Sequence[str], interpreter: str | None) -> Iterator[tuple[str, dic
     for model in published():
         if model.id not in ids:
             continue
-        others = Others(of_modules(model), of_layers(model), mlx.get(model.id, []))
+        modules = of_modules(model), of_modules(model, is_of_sound=True)
+        others = Others(*modules, of_layers(model), mlx.get(model.id, []))
         try:
             before = shipped.made(model.id).get("expected")
             one = frozen(record(model, others), before)

@@ -32,9 +32,13 @@ from generator.reading.questions import unresolved
 MOST = 100  # models of an owner, the newest
 COPY = "base_model:quantized:"  # The Hub's tag of what was made from another model.
 MONTH = len("2026-08")
-# Of what a cache, an index or a recurrent state is sized by, of layers that run again, of sinks;
-# and without which classes refuse a config.
-OF_CACHE = re.compile(r"head|rank|state|conv|kernel|expand|index|compress|loop|sink|^eos_")
+# Of training, of precision, of files and of what is written: neither position, nor sizes, nor what
+# a class of the family needs to build a model.
+OF_NOTHING = re.compile(
+    r"drop|(^|_)eps(ilon)?$|initializer|init_(std|scale|range)|_act(ivation)?$|activation_fun"
+    r"|dtype|version|_loss|loss_|^bos_|^use_cache$|^output_|^return_|torchscript|pretraining_tp"
+    r"|_name_or_path|gradient_checkpointing|^problem_type$|^finetuning|^summary_"
+)
 
 
 def of_owner(owner: str) -> Sequence[str]:
@@ -70,12 +74,7 @@ def proposed(hub_id: str, day: str) -> Refreshed:
     """
     end = time.monotonic() + SECONDS
     commit, given = published_config(hub_id, end)
-    kept = {
-        path
-        for path, value in leaves(given)
-        if may_matter(path, value) or OF_CACHE.search(path[-1])
-    }
-    config = settings_of(hub_id, given, kept)
+    config = settings_of_new(hub_id, given)
     owners = {model.id.partition("/")[0]: model.maker for model in known_models.known_models()}
     record: dict[str, Any] = {"id": hub_id}
     if maker := owners.get(hub_id.partition("/")[0]):
@@ -86,6 +85,18 @@ def proposed(hub_id: str, day: str) -> Refreshed:
     record |= {**type_of(ModelConfig(given, hub_id)), "config": config}
     model = known_models.of_record(record)
     return Refreshed(hub_id, f"{as_text(record)}\n", (), (), _preview(model), tuple(_doubts(model)))
+
+
+def settings_of_new(hub_id: str, given: Json) -> Json:
+    """What a file keeps of a config: all but what is of no use to a reader or to the class of its
+    family. errors: RowError where it is nothing
+    """
+    kept = {
+        path
+        for path, value in leaves(given)
+        if may_matter(path, value) or not OF_NOTHING.search(path[-1])
+    }
+    return settings_of(hub_id, given, kept)
 
 
 def _created(hub_id: str, end: float) -> str:

@@ -103,6 +103,13 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
         {(0, 3): (16, EIGHT, 1.0), (1, 2): (16, (FIRST, 0.316228, 0.1), 1.0)},
         None,
     ),
+    # By build_2d_rope of Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, run on positions of a text.
+    (
+        {**TURNED, "model_type": "hunyuan_image_3_moe", "attention_head_dim": 8,
+         "rope_scaling": {"type": "custom"}, "use_rotary_pos_emb": True},
+        {ALL: (8, (FIRST, 0.0359304, 0.00129099), 1.0)},
+        "halves",
+    ),
 ]  # fmt: skip
 # Its factor is √(1 + ln(512 / 128) / ln 128), and all frequencies are halved.
 LONG = {"long_factor": [2.0] * 8, "short_factor": [2.0] * 8, "rope_type": "longrope",
@@ -118,6 +125,17 @@ SOLAR = {**SIZES, "model_type": "solar_open2", "head_dim": 16, "linear_attn_conf
 
 def family(settings: Json) -> str:
     return str(settings["model_type"])
+
+
+@pytest.mark.parametrize(
+    "changed", [{"rope_scaling": {"type": "linear", "factor": 2.0}}, {"use_rotary_pos_emb": False}]
+)
+def test_what_the_code_of_hunyuan_image_3_refuses_is_not_read(changed: Json) -> None:
+    settings = next(one for one, *_ in ROTATIONS if family(one) == "hunyuan_image_3_moe")
+    found = look(ConfigAlone(settings, "own")).all
+    assert any("by the row of a token" in note for one in found for note in one.notes)
+    files = ConfigAlone({**settings, **changed}, "own")
+    assert any("is unknown" in one for one in unresolved(files, look(files)))
 
 
 @pytest.mark.parametrize(

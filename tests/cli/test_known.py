@@ -15,7 +15,7 @@ from generator.checkpoints.hub import client
 from generator.checkpoints.model.keys import leaves
 from generator.cli import command_records
 from generator.cli.commands import app
-from generator.encyclopedia import known_models, proposed, refreshed
+from generator.encyclopedia import known_models, proposed, refreshed, table
 from generator.errors import RowError
 from tests import inline
 from tests.hub_server import Repository, Trouble, refusal, serving
@@ -116,11 +116,8 @@ def test_a_file_is_written_in_the_form_of_the_others(folder: Path, tmp_path: Pat
 
 def test_what_was_entered_from_knowledge_is_checked_by_that(folder: Path, tmp_path: Path) -> None:
     path = file(folder, COMMAND)
-    path.write_text(
-        json.dumps({**record(folder, COMMAND), "source": "config.json on the Hub (x); a paper"}),
-        encoding="utf-8",
-    )
-    assert record(folder, COMMAND)["from_knowledge"]
+    known = {"from_knowledge": True, "source": "config.json on the Hub (x); a paper"}
+    path.write_text(json.dumps({**record(folder, COMMAND), **known}), encoding="utf-8")
     settings = record(folder, COMMAND)["config"]
     done = refresh(tmp_path, {COMMAND: repository(settings)}, COMMAND)
     assert done.stdout.splitlines()[2] == f"| {COMMAND} | the same | the same |"
@@ -274,12 +271,29 @@ def test_a_new_model_has_what_sizes_its_cache_and_what_names_its_layers(
     folder: Path, tmp_path: Path
 ) -> None:
     said = {"swa_num_key_value_heads": 2, "kv_lora_rank": 8, "hybrid_override_pattern": "M*",
-            "conv_kernel": 4, "num_loops": 2}  # fmt: skip
-    settings = {**record(folder, QWEN)["config"], **said, "hidden_act": "silu"}
+            "conv_kernel": 4, "num_loops": 2, "n_group": 8, "n_routed_experts": 64,
+            "mask_token_id": 7, "spatial_merge_size": 2}  # fmt: skip
+    unsaid = {**OTHER, "hidden_act": "silu", "rms_norm_eps": 1e-6, "initializer_range": 0.02}
+    settings = {**record(folder, QWEN)["config"], **said, **unsaid}
     assert refresh(tmp_path, {NEW: repository(settings)}, "--new", NEW).returncode == 0
     new = record(folder, NEW)["config"]
     assert new.items() >= said.items()
-    assert "hidden_act" not in new
+    assert unsaid.keys().isdisjoint(new)
+
+
+def test_the_page_of_a_new_model_says_what_its_whole_config_says() -> None:
+    """Of images too, whose sizes no text names, and of a class that needs more than is shown."""
+    model = {"model_type": "fuyu", "image_size": 300, "patch_size": 30, "num_channels": 3,
+             "num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 256,
+             "vocab_size": 512, "hidden_act": "relu2"}  # fmt: skip
+    kept = proposed.settings_of_new("a/b", model)
+    assert kept == {name: value for name, value in model.items() if name != "hidden_act"}
+    whole, short = (
+        table.row(known_models.of_record({"id": "a/b", "source": "x", "config": config}))
+        for config in (model, kept)
+    )
+    assert whole == short
+    assert (whole["inputs"], whole["image"]["grid"]) == (["text", "image"], [10, 10])
 
 
 def test_the_new_models_of_an_owner_are_added_without_its_copies(

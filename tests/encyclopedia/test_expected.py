@@ -74,11 +74,25 @@ def test_windows_and_layers_without_encoding_are_those_of_the_table_of_models() 
         assert (row["context"], row["trained"]) == (frozen["context"], frozen["original"])
 
 
+def test_a_rotation_of_sound_is_held_against_the_module_of_its_section() -> None:
+    """GLM-ASR turns 32 of 64 components of sound, and 128 of words."""
+    sound, words = MODELS["zai-org/GLM-ASR-Nano-2512"]["rotations"]
+    named = [one["made_by"]["by"].split()[0] for one in (sound, words)]
+    assert named == ["GlmAsrRotaryEmbedding", "LlamaRotaryEmbedding"]
+    assert (sound["rotary_dim"], words["rotary_dim"]) == (32, 128)
+    compared = [one for model in MODELS.values() for part in model["rotations"]
+                for one in part["differs"] if one["code"] == "module"]  # fmt: skip
+    assert all(one["deviation"] is not None for one in compared)
+
+
 @pytest.mark.thorough
 def test_the_modules_of_transformers_have_the_frozen_values() -> None:
     found = 0
     for model in expected_values.published():
-        modules = expected_values.of_modules(model)
+        modules = [
+            *expected_values.of_modules(model),
+            *expected_values.of_modules(model, is_of_sound=True),
+        ]
         for frozen in MODELS[model.id]["rotations"]:
             if frozen["made_by"]["code"] == "module":
                 theirs = np.array(frozen["inverse_frequencies"])

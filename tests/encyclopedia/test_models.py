@@ -25,7 +25,7 @@ from tests.support import checkpoint
 IDS = (
     "google/gemma-3-4b-it", "deepseek-ai/deepseek-vl2-tiny", "meta-llama/Llama-3.1-8B-Instruct",
     "meta-llama/Llama-4-Scout-17B-16E-Instruct", "google-bert/bert-base-uncased",
-    "EleutherAI/pythia-1.4b", "openai/whisper-tiny", "google/ul2",
+    "EleutherAI/pythia-1.4b", "openai/whisper-tiny", "mosaicml/mosaic-bert-base",
 )  # fmt: skip
 
 
@@ -70,7 +70,8 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
         "Rotary 25% of each head rotates"
     )
     assert cells["EleutherAI/pythia-1.4b"]["Model"].endswith(" · gpt_neox")
-    assert cells["google/ul2"]["Model"].endswith(" · t5 · from knowledge, not checked")
+    mosaic = cells["mosaicml/mosaic-bert-base"]["Model"]
+    assert mosaic.endswith(" · bert · from knowledge, not checked")
     assert llama["Model"].endswith(" · llama")
 
 

@@ -39,7 +39,7 @@ def test_a_row_that_was_not_reached_has_scheme_and_shape(hub_id: str) -> None:
 
 
 @pytest.mark.parametrize(("hub_id", "is_checked"), [
-    ("google-bert/bert-base-uncased", True), ("uw-madison/nystromformer-512", False),
+    ("google-bert/bert-base-uncased", True), ("ibm-granite/granite-20b-code-base", False),
 ])  # fmt: skip
 def test_settings_that_nobody_checked_say_so(hub_id: str, is_checked: bool) -> None:
     model = known_model(hub_id)

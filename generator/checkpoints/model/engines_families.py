@@ -89,6 +89,19 @@ def _sarvam(config: ModelConfig) -> Json:
     }
 
 
+def _hunyuan_image_3(config: ModelConfig) -> Json:
+    """HunyuanImage 3 turns whole heads by rope_theta, with halves as pairs; of rope_scaling it
+    reads the type alone, and refuses any but "custom" (Tencent-Hunyuan/HunyuanImage-3.0 at
+    1d011c8, hunyuan_image_3/hunyuan.py, build_2d_rope and HunyuanImage3SDPAAttention).
+    """
+    scaling = config.section("rope_scaling")
+    is_custom = scaling is not None and scaling.text("type") == "custom"
+    if not is_custom or config.flag("use_rotary_pos_emb") is False:
+        return {"model_type": "hunyuan_image_3"}  # Which nothing knows.
+    names = under_names(config, {"head_dim": "attention_head_dim"})
+    return {"model_type": "llama", "rope_scaling": None, **names}
+
+
 def _block_diffusion(config: ModelConfig) -> Json:  # noqa: ARG001 (the same for each)
     """LLaDA 2 and SDAR (SGLang, llada2.py, sdar.py and sdar_moe.py) know no window, whatever a
     config repeats of the model that they began from.
@@ -233,6 +246,7 @@ ENGINES: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         **dict.fromkeys(("sarvam_mla", "sarvam_moe"), _sarvam),
         # In GGUF alone: drafts of blocks (llama.cpp, src/models/dflash.cpp).
         "dflash": lambda _: {},
+        "hunyuan_image_3_moe": _hunyuan_image_3,
         "nanbeige": _nanbeige,
         "openelm": _open_elm,
         "plamo3": _plamo_3,

@@ -196,9 +196,10 @@ TURN_HALVES = frozenset(
     {"esm", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral",
      "modernbert", "olmo", "olmo2", "olmo3", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3",
      "qwen3_moe", "seed_oss", "smollm3", "stablelm", "starcoder2",
-     # And of these, mlx-lm, vLLM or SGLang (engines_families.py), and llama.cpp as it says.
-     "Klear", "grove_moe", "grovemoe", "llada2_moe", "nanbeige", "openelm", "plamo3", "sarvam_moe",
-     "sdar", "sdar_moe", "smallthinker", "step3_text", "telechat3"}
+     # And of these, mlx-lm, vLLM, SGLang or their own code (engines_families.py), and llama.cpp
+     # as it says.
+     "Klear", "grove_moe", "grovemoe", "hunyuan_image_3_moe", "llada2_moe", "nanbeige", "openelm",
+     "plamo3", "sarvam_moe", "sdar", "sdar_moe", "smallthinker", "step3_text", "telechat3"}
 )  # fmt: skip
 # Model types that the converter of llama.cpp writes as another one in GGUF, by its runs in
 # tests/fixtures/conversions, and one of which llama.cpp has no architecture.

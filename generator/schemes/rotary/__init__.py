@@ -231,8 +231,8 @@ def _encoding(
     guessed = () if stack.has_code else assumed(config)
     notes += [WORDING("assumed", names=[*guessed], source=origin.file)] if guessed else []
     notes += _indexer_note(rotated, form)
-    if config.family in CODE_NOTES:
-        notes.append(WORDING(CODE_NOTES[config.family]))
+    notes += [WORDING(CODE_NOTES[name]) for name in (config.family, config.program)
+              if name in CODE_NOTES]  # fmt: skip
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     is_known = stack.has_code or len(rotated.layers) < len(rotated.all_layers)

@@ -36,8 +36,10 @@ ONE_BASE = frozenset({"muse_glimmer_text", "muse_spark_text"})
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
 # Name of the sentence on what the rotated components are, where they are no part of their own.
 ROTATED_PARTS = {"deepseek_v4": "slice_of_projection"}
-# Names of notes on code that config.json does not describe.
+# Names of notes on code that config.json does not describe, by family, or by that for which the
+# config was written where it is read as another.
 CODE_NOTES = {
+    "hunyuan_image_3_moe": "images_in_pairs",
     "qwen2_5_omni_dit": "first_head_alone",
     "clvp_encoder": "values_too",
     "moonshine_streaming": "unrotated_encoder",
