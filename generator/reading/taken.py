@@ -29,6 +29,8 @@ ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 OLDER = "transformers4"
 BASE = re.compile(r"theta|base")  # In names of settings.
+FACTOR = "attention_factor"
+WITHOUT: Json = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}  # What YaRN has without.
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,19 @@ class Taken:
         )
 
     def settings_apart(self, other: "Taken") -> list[Json]:
-        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise."""
-        return [
+        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise, each
+        once; not one that says what it has without it.
+        """
+        every = [
             {"name": name, "theirs": form.scaling.get(name), "ours": value}
             for part, form in self.rotations.items()
             if (twin := other.rotations.get(part)) and form.rope_type == twin.rope_type
             for name, value in sorted(twin.scaling.items())
-            if form.scaling.get(name) != value and not isinstance(value, list | tuple)
+            if form.scaling.get(name, WITHOUT.get(name)) != value
+            and not isinstance(value, list | tuple)
+            and (name != FACTOR or not np.isclose(form.attention_factor, value, rtol=CLOSE))
         ]
+        return [one for index, one in enumerate(every) if one not in every[:index]]
 
     def apart(self, other: "Taken") -> float | None:
         """Radians a position by which angles part at most; None where pairs are not the same."""
