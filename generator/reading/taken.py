@@ -95,8 +95,8 @@ class Taken:
         )
 
     def settings_apart(self, other: "Taken") -> list[Json]:
-        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise, each
-        once; not one that says what it has without it.
+        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise;
+        not those that say what it has without them.
         """
         every = [
             {"name": name, "theirs": form.scaling.get(name), "ours": value}
