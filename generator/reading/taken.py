@@ -1,6 +1,7 @@
 """What each program takes from one config.json, and where two of them differ."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -105,7 +106,10 @@ class Taken:
             for name, value in sorted(twin.scaling.items())
             if form.scaling.get(name, WITHOUT.get(name)) != value
             and not isinstance(value, list | tuple)
-            and (name != FACTOR or not np.isclose(form.attention_factor, value, rtol=CLOSE))
+            and (
+                name != FACTOR
+                or not math.isclose(form.attention_factor, float(str(value)), rel_tol=CLOSE)
+            )
         ]
         return [one for index, one in enumerate(every) if one not in every[:index]]
 
@@ -253,7 +257,8 @@ def agreed(settings: Json, where: str) -> Json:
     [parameters] = ours.parameters.values()
     name = next((name for name in TEXT if isinstance(settings.get(name), Mapping)), "")
     base, block = {"rope_theta": parameters["base"]}, parameters.get("scaling")
-    scaled = {**base, "rope_scaling": {**block, "type": block["rope_type"]}} if block else base
+    both = {**block, "type": block["rope_type"]} if block else None  # Some require the key.
+    scaled = {**base, "rope_scaling": both}
     for written in (base, scaled):
         part = {**(settings[name] if name else settings), **written}
         told = taken({**settings, name: part} if name else part, where)

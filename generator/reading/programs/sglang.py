@@ -76,7 +76,8 @@ READER = ConfigReader(
     read_on="2026-11-30",
     source="python/sglang/srt/utils/hf_transformers/common.py, get_rope_config and"
     " get_context_length; layers/rotary_embedding/factory.py, get_rope, and yarn.py;"
-    " models/llama.py, mixtral.py, phimoe.py, qwen2.py, qwen2_moe.py, qwen3.py, qwen3_moe.py and starcoder2.py",
+    " models/llama.py, mixtral.py, phimoe.py, qwen2.py, qwen2_moe.py, qwen3.py, qwen3_moe.py"
+    " and starcoder2.py",
     is_run=False,
     takes=takes,
     limit=limit,

@@ -82,7 +82,7 @@ def _is_idle(examined: Examined, around: Sequence[str], name: str, value: Any) -
         if isinstance(one.form, Rotation) and one.modality != "image"
     ]
     section = _section(config, around)
-    says = {
+    says: dict[str, bool] = {
         OF_LATENT: value is not bool(forms),
         OF_CHUNK: value == section.integer(WINDOW),
         OTHER_HEADS: value == section.integer("head_dim"),
