@@ -270,3 +270,31 @@ def agreed(settings: Json, where: str) -> Json:
 def ours_of(every: Sequence[Taken]) -> Taken:
     """What transformers 5 takes."""
     return next(one for one in every if one.reader.key == OURS)
+
+
+def scalings_apart(one: Json, other: Json) -> list[Json]:
+    """Settings of two scalings of one kind that differ, of lists the place where they do most; not
+    one that says what YaRN has without it.
+    """
+    if one.get("rope_type") != other.get("rope_type"):
+        return []
+    found: list[Json] = []
+    for name in sorted(one.keys() | other.keys()):
+        a, b = one.get(name), other.get(name)
+        if isinstance(a, list) and isinstance(b, list) and (most := most_apart(a, b)):
+            found.append({"name": f"{name}[{most['place']}]", "a": most["a"], "b": most["b"]})
+        elif one.get(name, WITHOUT.get(name)) != other.get(name, WITHOUT.get(name)) and all(
+            isinstance(each, int | float | None) for each in (a, b)
+        ):
+            found.append({"name": name, "a": a, "b": b})
+    return found
+
+
+def most_apart(one: Sequence[float], other: Sequence[float]) -> Json | None:
+    """Where two lists of positive numbers part most, and the numbers there; None where they have no
+    place in common, or are equal up to rounding.
+    """
+    if len(one) != len(other) or np.allclose(one, other, rtol=CLOSE, atol=0.0):
+        return None
+    place = int(np.abs(np.log(np.divide(one, other))).argmax())
+    return {"place": place, "a": one[place], "b": other[place]}

@@ -112,7 +112,7 @@ LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("llama3", Broken(tensors={"rope_freqs.weight": None}), "rotation", "llama3 scaling"),
     ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "cosine and sine × 1.208"),
     ("phi3_longrope", Broken(tensors={"rope_factors_long.weight": doubled}), "longer",
-     "by 1 to 4 in A and beyond 64 positions by 2 to 8 in B"),
+     "texts beyond 64 positions by 1 to 4 in A and by 2 to 8 in B"),
     ("gemma3", Broken({"attention.sliding_window": 32}), "mixing",
      "In 5 of 6 layers of the decoder (0–4), A has windows within 16"),
     ("gpt_oss", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
