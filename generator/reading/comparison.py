@@ -42,7 +42,7 @@ from generator.reading.find import scheme_of
 from generator.reading.plan import Task
 from generator.reading.questions import unread_keys
 from generator.reading.sides import OF_SECTIONS, SECTIONS, Key, Side, Sides, sides_or_shipped
-from generator.reading.taken import is_read, ours_of, taken
+from generator.reading.taken import FACTOR, is_read, most_apart, ours_of, scalings_apart, taken
 from generator.text import as_json, times
 
 WORDING = Wording("wording/comparison.jinja")
@@ -267,17 +267,7 @@ def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
         else None
         for name, form in zip("ab", forms, strict=True)
     }
-    return {**ends, "most": _most_apart(*(form.long_factors for form in forms))}
-
-
-def _most_apart(one: Sequence[float], other: Sequence[float]) -> Json | None:
-    """Where two lists of positive numbers part most, and the numbers there; None where they have no
-    place in common, or are equal up to rounding.
-    """
-    if len(one) != len(other) or np.allclose(one, other, rtol=CLOSE, atol=0.0):
-        return None
-    place = int(np.abs(np.log(np.divide(one, other))).argmax())
-    return {"place": place, "a": one[place], "b": other[place]}
+    return {**ends, "most": most_apart(*(form.long_factors for form in forms))}
 
 
 def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -291,8 +281,10 @@ def _turning(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
     step = float(np.abs(one - other).max()) if one.shape == other.shape else 0.0
     half = math.ceil(math.pi / step) if step else None
     shown = {"a": rotation_in_words(a, differing), "b": rotation_in_words(b, differing)}
-    scalings = [each.get("scaling") or {} for each in both]
-    return {**shown, "step": step, "half_turn": half, "settings": _settings_apart(*scalings)}
+    settings = scalings_apart(*(each.get("scaling") or {} for each in both))
+    if np.isclose(a.form.attention_factor, b.form.attention_factor, rtol=CLOSE):
+        settings = [each for each in settings if each["name"] != FACTOR]
+    return {**shown, "step": step, "half_turn": half, "settings": settings}
 
 
 def _of_all_texts(form: Rotation) -> Floats:
@@ -301,20 +293,6 @@ def _of_all_texts(form: Rotation) -> Floats:
     return np.stack(
         [form.frequencies, form.unscaled_frequencies / long if long else form.frequencies]
     )
-
-
-def _settings_apart(one: Json, other: Json) -> list[Json]:
-    """Settings of two scalings of one kind that differ, of lists the place where they do most."""
-    if one.get("rope_type") != other.get("rope_type"):
-        return []
-    found: list[Json] = []
-    for name in sorted(one.keys() | other.keys()):
-        a, b = one.get(name), other.get(name)
-        if isinstance(a, list) and isinstance(b, list) and (most := _most_apart(a, b)):
-            found.append({"name": f"{name}[{most['place']}]", "a": most["a"], "b": most["b"]})
-        elif a != b and all(isinstance(each, int | float | None) for each in (a, b)):
-            found.append({"name": name, "a": a, "b": b})
-    return found
 
 
 def rotation_in_words(encoding: Encoding[Form], names: Sequence[str] = ("base",)) -> str:

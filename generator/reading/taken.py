@@ -1,6 +1,7 @@
 """What each program takes from one config.json, and where two of them differ."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 OLDER = "transformers4"
 BASE = re.compile(r"theta|base")  # In names of settings.
+FACTOR = "attention_factor"
+WITHOUT: Json = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}  # What YaRN has without.
 
 
 @dataclass(frozen=True)
@@ -93,14 +96,22 @@ class Taken:
         )
 
     def settings_apart(self, other: "Taken") -> list[Json]:
-        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise."""
-        return [
+        """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise;
+        not those that say what it has without them.
+        """
+        every = [
             {"name": name, "theirs": form.scaling.get(name), "ours": value}
             for part, form in self.rotations.items()
             if (twin := other.rotations.get(part)) and form.rope_type == twin.rope_type
             for name, value in sorted(twin.scaling.items())
-            if form.scaling.get(name) != value and not isinstance(value, list | tuple)
+            if form.scaling.get(name, WITHOUT.get(name)) != value
+            and not isinstance(value, list | tuple)
+            and (
+                name != FACTOR
+                or not math.isclose(form.attention_factor, float(str(value)), rel_tol=CLOSE)
+            )
         ]
+        return [one for index, one in enumerate(every) if one not in every[:index]]
 
     def apart(self, other: "Taken") -> float | None:
         """Radians a position by which angles part at most; None where pairs are not the same."""
@@ -246,7 +257,8 @@ def agreed(settings: Json, where: str) -> Json:
     [parameters] = ours.parameters.values()
     name = next((name for name in TEXT if isinstance(settings.get(name), Mapping)), "")
     base, block = {"rope_theta": parameters["base"]}, parameters.get("scaling")
-    scaled = {**base, "rope_scaling": {**block, "type": block["rope_type"]}} if block else base
+    both = {**block, "type": block["rope_type"]} if block else None  # Some require the key.
+    scaled = {**base, "rope_scaling": both}
     for written in (base, scaled):
         part = {**(settings[name] if name else settings), **written}
         told = taken({**settings, name: part} if name else part, where)
@@ -258,3 +270,31 @@ def agreed(settings: Json, where: str) -> Json:
 def ours_of(every: Sequence[Taken]) -> Taken:
     """What transformers 5 takes."""
     return next(one for one in every if one.reader.key == OURS)
+
+
+def scalings_apart(one: Json, other: Json) -> list[Json]:
+    """Settings of two scalings of one kind that differ, of lists the place where they do most; not
+    one that says what YaRN has without it.
+    """
+    if one.get("rope_type") != other.get("rope_type"):
+        return []
+    found: list[Json] = []
+    for name in sorted(one.keys() | other.keys()):
+        a, b = one.get(name), other.get(name)
+        if isinstance(a, list) and isinstance(b, list) and (most := most_apart(a, b)):
+            found.append({"name": f"{name}[{most['place']}]", "a": most["a"], "b": most["b"]})
+        elif one.get(name, WITHOUT.get(name)) != other.get(name, WITHOUT.get(name)) and all(
+            isinstance(each, int | float | None) for each in (a, b)
+        ):
+            found.append({"name": name, "a": a, "b": b})
+    return found
+
+
+def most_apart(one: Sequence[float], other: Sequence[float]) -> Json | None:
+    """Where two lists of positive numbers part most, and the numbers there; None where they have no
+    place in common, or are equal up to rounding.
+    """
+    if len(one) != len(other) or np.allclose(one, other, rtol=CLOSE, atol=0.0):
+        return None
+    place = int(np.abs(np.log(np.divide(one, other))).argmax())
+    return {"place": place, "a": one[place], "b": other[place]}

@@ -3,6 +3,7 @@ broken.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
     ({"model_type": "mistral", "sliding_window": 1}, {"model_type": "mistral"}, "mixing",
      "B has windows within 1 position ("),
     ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
-     "longer", "beyond 64 positions by 4 to 8 in A and beyond 64 positions by 4 to 16 in B"),
+     "longer", "beyond 64 positions by 4 to 8 in A and by 4 to 16 in B"),
     ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},
      "sections", "2, 3 and 3 pairs"),
     ({"rope_traditional": True}, {"rope_traditional": False}, "pair_order",
@@ -203,6 +204,9 @@ def test_a_difference_is_shown_in_numbers_that_differ() -> None:
         (LONG, other, "by 4 to 8 in B; most apart is pair 3, by 4 and 7."),
         (YARN, {**YARN, "beta_slow": 3.0}, "; beta_slow is not given in A and 3 in B: angles"),
         (YARN, {**YARN, "factor": 5.0}, "; factor is 4 in A and 5 in B: angles part"),
+        # 0.1 · ln 4 + 1, 32 turns and 1: what YaRN has without these settings.
+        (YARN, {**YARN, "attention_factor": 0.1 * math.log(4.0) + 1.0, "beta_fast": 32.0,
+                "beta_slow": 1.0, "truncate": False}, ") in B; truncate is not given in A and"),
         (LONG, {**LONG, "short_factor": [1.0] * 7 + [1.5]},
          "; short_factor[7] is 1 in A and 1.5 in B: angles part"),
     ]  # fmt: skip

@@ -112,7 +112,7 @@ LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("llama3", Broken(tensors={"rope_freqs.weight": None}), "rotation", "llama3 scaling"),
     ("qwen3_yarn", Broken({"rope.scaling.factor": 8.0}), "rotation", "cosine and sine × 1.208"),
     ("phi3_longrope", Broken(tensors={"rope_factors_long.weight": doubled}), "longer",
-     "by 1 to 4 in A and beyond 64 positions by 2 to 8 in B"),
+     "texts beyond 64 positions by 1 to 4 in A and by 2 to 8 in B"),
     ("gemma3", Broken({"attention.sliding_window": 32}), "mixing",
      "In 5 of 6 layers of the decoder (0–4), A has windows within 16"),
     ("gpt_oss", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
@@ -125,6 +125,10 @@ LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
     ("roberta", Broken({"context_length": 34}), "context", "34 in B"),
     ("t5", Broken(tensors={"enc.blk.0.attn_rel_b.weight": doubled}), "values",
      "Learned relative bias (encoder) differs"),
+    ("olmo3", Broken({"rope.scaling.factor": 8.0}), "rotation", "cosine and sine × 1.208"),
+    ("glm4_moe", Broken({"rope.dimension_count": 2}), "rotation", "2 of 8 components"),
+    ("falcon_h1", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
+    ("lfm2", Broken({"rope.freq_base": 1e4}), "rotation", "base 10,000"),
 ]  # fmt: skip
 
 
@@ -135,6 +139,15 @@ def test_gguf_by_llama_cpp(tmp_path: Path, name: str, broken: Broken, kind: str,
     assert between(one, FolderFiles(folder, "own", choice)).verdict == "equal"
     broken.write(folder / "model.gguf", tmp_path / "model.gguf")
     check(between(one, FolderFiles(tmp_path, "own", choice)), kind, text)
+
+
+def test_what_the_converter_loses_of_a_hybrid_model_of_granite() -> None:
+    """It takes “attention” alone for a layer of attention, which transformers 5 saves otherwise,
+    gives no hybrid model but Bamba a rotation, and writes 2²⁰ positions (conversion/granite.py).
+    """
+    folder = FIXTURES / "llama_cpp_granitemoehybrid"
+    found = between(original(folder.name), FolderFiles(folder, "own", Choice(name="model.gguf")))
+    assert [one.kind for one in found.differences] == ["context", "mixing", "rotation_alone"]
 
 
 def check_published(name: str, folder: Path) -> list[str]:

@@ -195,6 +195,14 @@ def test_mend_is_the_least_that_makes_all_agree() -> None:
     assert agreed({**SIZES, "model_type": "gemma3_text", "num_hidden_layers": 6}, "own") == {}
 
 
+def test_mend_gives_a_key_that_a_program_requires() -> None:
+    """ModelArgs of glm4_moe.py in mlx-lm 0.32.2 has no default for rope_scaling."""
+    given = next(one.settings for one in known_models() if one.id == "zai-org/GLM-4.6")
+    kept = {name: given[name] for name in given if name not in ("rope_theta", "rope_scaling")}
+    settings = {**kept, "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}}
+    assert agreed(settings, "own") == {"rope_theta": 5e5, "rope_scaling": None}
+
+
 def test_lint_tells_of_defaults_and_of_refusals() -> None:
     silent = {**SIZES, "model_type": "qwen2"}
     files = ConfigAlone(silent, "own")

@@ -563,6 +563,52 @@ def test_an_empty_list_of_layers_with_rotation_is_none(flags: list[int], level: 
     assert [one.level for one in said] == level
 
 
+@pytest.mark.parametrize(("settings", "silent", "said"), [
+    # As MiMo's, Bamba's, Ling's, PaddleOCR-VL's, Hymba's and Llama 4's files have them.
+    ({"sliding_window": 8, "model_type": "mistral"}, {"attention_chunk_size": 8},
+     {"attention_chunk_size": 16}),
+    ({}, {"rotary_dim": 16}, {"rotary_dim": 8}),
+    ({}, {"rope_is_neox_style": True}, {"use_3d_rope": True}),
+    ({"head_dim": 16}, {"global_head_dim": 16}, {"global_head_dim": 32}),
+    ({"model_type": "qwen3_vl_text", "head_dim": 16,
+      "rope_scaling": {"rope_type": "default", "mrope_section": [3, 3, 2]}},
+     {"use_3d_rope": True}, {"rotary_dim": 8}),
+    ({"model_type": "llama4_text"}, {"nope_layer_interval": 4}, {"nope_layer_interval": 2}),
+    ({}, {"add_swa_attention_sink_bias": True}, {"orig_max_position_embeddings": 32}),
+])  # fmt: skip
+def test_a_key_that_says_what_is_so_anyway_is_not_named(
+    settings: Settings, silent: Settings, said: Settings
+) -> None:
+    assert "unread-key" not in rules({**LLAMA, **settings, **silent})
+    assert next(iter(said)) in rules({**LLAMA, **settings, **said})["unread-key"]
+
+
+def test_a_length_beside_a_kind_that_is_not_read_is_said_with_it() -> None:
+    text = rules({**LLAMA, "rope_type": "ntk", "orig_max_position_embeddings": 32})["unread-key"]
+    assert "rope_type" in text
+    assert "orig_max" not in text
+
+
+def test_a_scaling_is_named_by_the_settings_that_change_it() -> None:
+    """llama.cpp and mlx-lm have 32 turns and 1 without these, and round always."""
+    block = {**YARN, "beta_fast": 32, "beta_slow": 1, "attention_factor": 0.1 * np.log(4.0) + 1}
+    text = rules(scaled(LONG, **block, truncate=False))["readers"]
+    assert text.startswith(
+        "From the scaling in config.json, transformers 5 takes truncate false, which is"
+    )
+    assert "beta" not in text
+    assert "factor" not in text
+
+
+@pytest.mark.parametrize(("family", "is_named"), [
+    ("mistral", True), ("starcoder2", True), ("olmo3", False)
+])  # fmt: skip
+def test_families_of_which_sglang_has_no_windows(family: str, is_named: bool) -> None:
+    """RadixAttention gets no sliding_window_size in models/llama.py, starcoder2.py of 0.5.23."""
+    text = rules({**LLAMA, "model_type": family, "sliding_window": 8}).get("readers", "")
+    assert ("SGLang 0.5.23 give no layer a window" in text) == is_named
+
+
 def test_of_published_models_few_have_a_warning() -> None:
     """None is known to be wrong; a rule that warns of many would be."""
     warned = {}

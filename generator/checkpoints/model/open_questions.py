@@ -145,7 +145,8 @@ def open_questions(
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(files.config)):
         yield TEXTS("fourier_features")
-    if not files.tensors and not encodings:
+    is_asked = any(True for scheme in schemes for _ in scheme.asks(files))
+    if not (files.tensors or encodings or is_asked):
         yield TEXTS("no_weights")
     yield from table_questions(files)
     if any(encoding.form.tells_position for encoding in encodings):

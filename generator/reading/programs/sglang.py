@@ -5,6 +5,7 @@ from typing import Any
 
 from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
 from generator.contracts import ConfigReader, Json
+from generator.contracts.model_config import TEXT
 from generator.encodings.rotations import yarn_factor
 
 # The first that is there counts.
@@ -14,6 +15,11 @@ LENGTHS = (
 )  # fmt: skip
 WITHOUT_LENGTH = 2048
 ORIGINAL = "original_max_position_embeddings"
+# Families whose code gives no layer a window.
+WITHOUT_WINDOWS = frozenset(
+    {"ministral3", "mistral", "mixtral", "phi3", "phimoe", "qwen2", "qwen2_moe", "qwen3",
+     "qwen3_moe", "starcoder2"}
+)  # fmt: skip
 
 
 def takes(settings: Json) -> Json | None:
@@ -57,14 +63,23 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:  # noqa: ARG001 (those o
     return int(factor * given[0]) if given else WITHOUT_LENGTH
 
 
+def has_windows(settings: Json) -> bool:
+    """Not where the code of the family, or of its text model, knows none."""
+    inner = next((settings[n] for n in TEXT if isinstance(settings.get(n), Mapping)), settings)
+    return str(inner.get("model_type", settings.get("model_type"))) not in WITHOUT_WINDOWS
+
+
 READER = ConfigReader(
     key="sglang",
     name="SGLang",
     version="0.5.23",
-    read_on="2026-11-29",
+    read_on="2026-11-30",
     source="python/sglang/srt/utils/hf_transformers/common.py, get_rope_config and"
-    " get_context_length; layers/rotary_embedding/factory.py, get_rope, and yarn.py",
+    " get_context_length; layers/rotary_embedding/factory.py, get_rope, and yarn.py;"
+    " models/llama.py, mixtral.py, phimoe.py, qwen2.py, qwen2_moe.py, qwen3.py, qwen3_moe.py"
+    " and starcoder2.py",
     is_run=False,
     takes=takes,
     limit=limit,
+    has_windows=has_windows,
 )

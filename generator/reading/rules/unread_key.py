@@ -7,7 +7,7 @@ from typing import Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.families import TURN_NEIGHBOURS_IN_INDEXER
-from generator.checkpoints.model.resolved import GATE, defaults, is_known, renamed
+from generator.checkpoints.model.resolved import GATE, WINDOW, defaults, is_known, renamed
 from generator.checkpoints.model.stacks import known_parts
 from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
@@ -16,16 +16,23 @@ from generator.text import as_json
 
 ALIKE = 0.7  # of 1, by difflib
 OF_BASE = re.compile(r"(rope|rotary)\w*_(base|theta)$")
-OF_LENGTH = re.compile(r"positions$")
+OF_LENGTH = re.compile(r"(positions|max_position_embeddings)$")
 KIND = "rope_type"
 # Settings that say what code does without them, and those that concern no position of a text: in
 # what numbers angles are computed, how many distances a table has at first, and by how many
-# offsets a former program began.
+# offsets a former program began; sinks, which are learned.
 AS_IT_IS: Mapping[str, object] = {
     "static_position_embeddings": True, "use_pos_enc": True, "rope_full_precision": True,
-    "rope_position_scale": 1.0,
+    "rope_position_scale": 1.0, "rope_is_neox_style": True,
 }  # fmt: skip
-NO_MATTER = frozenset({"alibi_starting_size", "offset_alibi"})
+NO_MATTER = frozenset(
+    {"alibi_starting_size", "offset_alibi", "add_swa_attention_sink_bias",
+     "add_full_attention_sink_bias"}
+)  # fmt: skip
+# Names of the components that are rotated, of a window, and of a width of heads beside head_dim.
+ROTATED = frozenset({"rotary_dim", "attn_rotary_emb"})
+OF_CHUNK, OTHER_HEADS = "attention_chunk_size", "global_head_dim"
+OF_SECTIONS, SECTIONS = "use_3d_rope", "mrope_section"
 OF_INDEXER, OF_LATENT = "indexer_rope_interleave", "mla_use_nope"
 OF_TYPE = "position_embedding_type"
 USUAL: Mapping[str, object] = {"original_rope": True}  # Where another program reads it.
@@ -57,11 +64,13 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if elsewhere := _elsewhere(files.config, path):
             if USUAL.get(name) != value:
                 yield "read_elsewhere", {**values, **elsewhere}
-        elif has_class and not around and _is_unrotated(examined, name):
-            yield "unrotated", {**values, "family": family}
+        elif not around and _is_unrotated(examined, name):
+            yield "unrotated", {**values, "family": family, "has_class": has_class}
         else:
             kind, nearest = _as_unread(around, name, value, of_class if has_class else None)
-            yield kind, {**values, "nearest": nearest, "has_class": has_class}
+            is_given = any(path[-1] == nearest for path, _ in keys.leaves(files.config.settings))
+            if is_given or not nearest or of_class.get(nearest) != value:  # Else by default.
+                yield kind, {**values, "nearest": nearest, "has_class": has_class}
 
 
 def _is_idle(examined: Examined, around: Sequence[str], name: str, value: Any) -> bool:
@@ -72,19 +81,28 @@ def _is_idle(examined: Examined, around: Sequence[str], name: str, value: Any) -
         for one in examined.encodings
         if isinstance(one.form, Rotation) and one.modality != "image"
     ]
-    says = {
+    section = _section(config, around)
+    says: dict[str, bool] = {
         OF_LATENT: value is not bool(forms),
+        OF_CHUNK: value == section.integer(WINDOW),
+        OTHER_HEADS: value == section.integer("head_dim"),
+        OF_SECTIONS: value is any(path[-1] == SECTIONS for path, _ in keys.leaves(config.settings)),
+        **dict.fromkeys(ROTATED, any(form.rotary_dim == value for form in forms)),
         OF_INDEXER: value is (_family(config, around) in TURN_NEIGHBOURS_IN_INDEXER),
         GATE: value is True and any(layer.width for layer in examined.layers),
         OF_TYPE: str(value).startswith("rope") and bool(forms),
         **dict.fromkeys(NO_MATTER, True),
         **dict.fromkeys(
-            keys.SHARES, value == 1 and all(form.rotary_dim == form.head_dim for form in forms)
+            keys.SHARES,
+            value == 1 and (bool(around) or all(one.rotary_dim == one.head_dim for one in forms)),
         ),
     }
     if name in says:
         return says[name]
-    is_length = OF_LENGTH.search(name) and value == config.text_model.size("n_positions")
+    is_length = OF_LENGTH.search(name) and (
+        value == config.text_model.size("n_positions")
+        or ".".join([*around, KIND]) in dict(examined.unread)  # Which is said.
+    )
     is_base = OF_BASE.search(name) and value in [form.base for form in forms]
     is_same = bool(is_length or is_base) or AS_IT_IS.get(name) == value
     return is_same or _is_off(config, around, name) or _is_of_unknown(config, around)
@@ -97,11 +115,14 @@ def _is_of_unknown(config: ModelConfig, around: Sequence[str]) -> bool:
 
 def _is_off(config: ModelConfig, around: Sequence[str], name: str) -> bool:
     """Whether a flag beside it, with which its name begins, is false."""
+    settings = _section(config, around).settings
+    return any(name.startswith(f"{flag}_") for flag, value in settings.items() if value is False)
+
+
+def _section(config: ModelConfig, around: Sequence[str]) -> ModelConfig:
     for inner in around:
         config = config.section(inner) or ModelConfig({}, "")
-    return any(
-        name.startswith(f"{flag}_") for flag, value in config.settings.items() if value is False
-    )
+    return config
 
 
 def _as_unread(

@@ -108,8 +108,8 @@ def asks(files: Files) -> Iterator[str]:
             if has_null_base(config.rope, config) and config.family not in NULL_FOR_NONE:
                 yield WORDING("null_base", source=files.config.source)
             elif not _is_understood(files, stack):
-                names = _beside(files, config)
-                yield WORDING("numbers_unknown", source=files.config.source, names=names)
+                about = {"part": stack.part, "names": _beside(files, config)}
+                yield WORDING("numbers_unknown", source=files.config.source, **about)
         for _, rotated in _rotations(files):
             form = _form(rotated)
             if not form.is_of_known_kind:

@@ -113,6 +113,12 @@ OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "ssm.state_size": ("state_size",),
             "ssm.group_count": ("n_groups",),
         },
+        # conversion/granite.py
+        "granitehybrid": {
+            "ssm.time_step_rank": ("mamba_n_heads",),
+            "ssm.state_size": ("mamba_d_state",),
+            "ssm.group_count": ("mamba_n_groups",),
+        },
         # conversion/minimax.py
         "minimax-m3": {
             "attention.indexer.block_size": ("index_block_size",),
