@@ -59,10 +59,12 @@ def test_the_one_model_that_was_measured_is_named_with_what_it_is() -> None:
     both = order.sentence({LABEL: lost(90.0, 5.0), OTHER: lost(60.0, 5.0)}, 7)
     assert f"destroys 60 ± 5% (GPT-2) to 90 ± 5% ({SMOLLM2}) (± standard error) of" in both
     moved = Result(
-        (), {"rises": np.array([3.412] + [np.nan] * 5), "errors": np.array([0.1] + [np.nan] * 5)}
+        (Metric("as_is", "", 4.6),),
+        {"rises": np.array([3.412] + [np.nan] * 5), "errors": np.array([0.1] + [np.nan] * 5)},
     )
     assert position.sentence({LABEL: moved}, 7) == (
-        f"{only} giving every token the same position raises the loss by 3.41 nats per token."
+        f"{only} giving every token the same position raises the loss from 4.60 by 3.4 ± 0.1"
+        " nats per token (± standard error)."
     )
 
 
