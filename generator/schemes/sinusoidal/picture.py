@@ -9,7 +9,7 @@ from generator.encodings import sinusoid
 from generator.figures.canvas import Figure
 from generator.figures.lines import legend_below
 from generator.figures.panels import colour_bar, image, panels
-from generator.figures.scene import Line, StraightLine, Text, add
+from generator.figures.scene import Dash, Line, StraightLine, Text, add
 from generator.figures.style import DIVERGING, MUTED, SERIES
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LAP = 12  # Positions of a turn in the picture of waves.
 SAME = (1, 5)  # Two positions there with the same sine.
 STEP = 2  # positions, by which both are moved
+DASHED: Dash = (0, (2.0, 1.0))
 
 
 def _numbers() -> Numbers:
@@ -71,13 +72,13 @@ def _draw_waves(numbers: Numbers) -> Figure:
         x, y = 1.22 * cosine[10 * position], 1.22 * sine[10 * position]
         add(turned, Text(str(position), (x, y), justify="center", baseline="center"))
     for start, colour in zip(SAME, SERIES[2:], strict=False):
-        for position, dash in ((start, "solid"), (start + STEP, "dashed")):
+        for position, dash in ((start, "solid"), (start + STEP, DASHED)):
             hand = [[0.0, wave[10 * position]] for wave in (cosine, sine)]
             name = f"_hand of position {position}"
             add(turned, Line(*hand, colour=colour, dash=dash, width=2.0, name=name))
     turned.set_title("a rotation")
     turned.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45), xticks=[-1, 0, 1], yticks=[-1, 0, 1])
-    turned.set(xlabel="cosine", ylabel="sine")
+    turned.set(xlabel="cosine across, sine upwards")
     turned.set_box_aspect(1)
     legend_below(figure)
     return figure
