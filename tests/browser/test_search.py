@@ -17,6 +17,7 @@ FIRST = {
     "attention in practice": "use.html",
     "without positions": "schemes/none.html",
     "first token": "use.html",
+    "what reaches token N": "models/position.html",
     "lost in the middle": "guide/faq.html",
     "decay with distance": "analyses/decay_with_distance.html",
     "sinusoidal": "schemes/sinusoidal.html",

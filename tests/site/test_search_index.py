@@ -66,6 +66,19 @@ def test_other_names_of_a_page_stand_with_the_page_alone(tmp_path: Path) -> None
     assert [entry["boost"] for entry in entries(tmp_path)] == [3, 3]
 
 
+def test_pages_among_those_of_models_that_are_no_models_have_their_titles(tmp_path: Path) -> None:
+    docs = [
+        {"location": "models/position.html", "title": "What reaches token N", "text": ""},
+        {"location": "models/a--b.html", "title": "b", "text": "", "tags": ["a", "b-it"]},
+    ]
+    write_folder(tmp_path, {search_index.FILE: json.dumps({"docs": docs}).encode()})
+    search_index.finish(tmp_path)
+    assert [entry["tags"] for entry in entries(tmp_path)] == [
+        ["What reaches token N"],
+        ["a", "b-it"],
+    ]
+
+
 def test_a_site_without_search_is_left_alone(tmp_path: Path) -> None:
     search_index.finish(tmp_path)
     assert list(tmp_path.iterdir()) == []

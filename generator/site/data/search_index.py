@@ -12,7 +12,8 @@ MOST_BYTES = 5_000_000
 FILE, SCRIPT = "search/search_index.json", "search/search_index.js"
 ENTRIES = "docs"
 NAMES = "tags"  # Names of a page, as the front matter has them.
-OF_MODELS = ("checkpoints/", "models/", "runs/")  # Folders whose pages have names of their own.
+# Folders whose pages are of models, and one where those with names of their own are.
+OF_MODELS, SOME_OF_MODELS = ("checkpoints/", "runs/"), "models/"
 BEFORE = "var __index = "  # As mkdocs-material's offline plugin writes it.
 
 
@@ -45,7 +46,9 @@ def _named(entry: dict[str, Any]) -> dict[str, Any]:
     """
     if "#" in entry["location"]:
         return {name: value for name, value in entry.items() if name != NAMES}
-    if entry["location"].startswith(OF_MODELS) and not entry["location"].endswith("/index.html"):
+    place = entry["location"]
+    is_of_model = place.startswith(OF_MODELS) and not place.endswith("/index.html")
+    if is_of_model or (place.startswith(SOME_OF_MODELS) and NAMES in entry):
         return entry
     return {**entry, NAMES: list(dict.fromkeys([*entry.get(NAMES, ()), entry["title"]]))}
 
