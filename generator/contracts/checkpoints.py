@@ -463,6 +463,7 @@ class Scheme:
     also: other names in papers and code, which readers search for; acts_in: what it changes, "" for
         nothing; looked_for: completes the sentence “none found; looked for …”
     after: key of the scheme that it follows, the last without one
+    sought: words that readers search for and that are no name of it
     find: returns the encodings of this scheme in a checkpoint; oracles: values that it must
         reproduce
     claims: names of tensors and settings that are this scheme's, whether or not it can read them,
@@ -492,6 +493,7 @@ class Scheme:
     by_formula: bool = False
     plural: str = "encodings of this scheme"
     paper: str = ""
+    sought: tuple[str, ...] = ()
 
     @property
     def wording(self) -> Wording:

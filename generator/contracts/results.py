@@ -394,11 +394,13 @@ class Bars:
     metric: its key; sentence: returns what follows from results, given how many models were
         measured, "" where nothing does
     random: name of the array with the value for random weights, "" where there is none
+    base: key of the metric from which it is a rise, "" where it is none
     """
 
     metric: str
     sentence: Callable[[Results, int], str]
     random: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True)

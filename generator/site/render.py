@@ -42,7 +42,8 @@ class EveryPage:
 
     version: of the program; date: of the data; release: that has them; address: of the site
     guests: their keys, by which ``prose`` has what other pages show of them
-    here: address of the page; card: its picture; link, prose, size, report: functions, see
+    here: address of the page; cited_at: that in its citation, of the repository where the build
+        knows none of the site; card: its picture; link, prose, size, report: functions, see
         ``_markdown``
     """
 
@@ -52,6 +53,7 @@ class EveryPage:
     release: str | None
     guests: tuple[str, ...]
     here: str | None
+    cited_at: str | None
     card: Card | None
     link: Callable[[str], Markup]
     prose: Callable[[str, str], Any]
@@ -244,6 +246,7 @@ def _markdown(
         release=atlas.releases[-1].id if atlas.releases else None,
         guests=tuple(guest.key for guest in atlas.guests),
         here=here,
+        cited_at=here or atlas.settings.repository or None,
         card=page.card,
         link=link,
         prose=prose,

@@ -44,10 +44,12 @@ def of_checkpoint(outcome: Outcome, schemes: Iterable[Scheme], hub_id: str) -> S
 
 
 def of_scheme(scheme: Scheme) -> SearchNames:
-    """Its other names of one word, such as RoPE: words of longer ones stand for much else, too."""
+    """Its other names of one word, such as RoPE, for words of longer ones stand for much else, too;
+    and what readers search for.
+    """
     names = (scheme.key, *(IN_BRACKETS.sub("", name) for name in scheme.also))
     words = (name for name in names if not re.search(r"[\s_'-]", name))
-    return SearchNames(_distinct(words), EXPLAINED)
+    return SearchNames(_distinct((*words, *scheme.sought)), EXPLAINED)
 
 
 def of_analysis(analysis: Analysis) -> SearchNames:

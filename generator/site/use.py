@@ -113,7 +113,7 @@ class Across:
 @dataclass(frozen=True)
 class Bar:
     """A bar of a chart. width, random: shares of the widest place in %, that of random weights None
-    where it is not known
+    where it is not known; base: from which it is a rise, None where it is none
     """
 
     label: Label
@@ -122,6 +122,7 @@ class Bar:
     metric: Metric
     width: float
     random: float | None
+    base: float | None
 
 
 @dataclass(frozen=True)
@@ -150,10 +151,11 @@ class Reader:
 
 def readers(atlas: Atlas) -> list[Reader]:
     """The models that were measured, and what they read."""
-    return [_reader(outcome) for outcome in atlas.outcomes if outcome.use]
+    return [reader_of(outcome) for outcome in atlas.outcomes if outcome.use]
 
 
-def _reader(outcome: Outcome) -> Reader:
+def reader_of(outcome: Outcome) -> Reader:
+    """What a model that was measured is stored as, and what it reads."""
     sizes = Counter[str]()
     for tensor in outcome.inventory:
         sizes[tensor.dtype] += tensor.n_stored
@@ -247,6 +249,7 @@ def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
             *one[:4],
             round(100.0 * max(one[3].finite or 0.0, 0.0) / most, 1) if most else 0.0,
             None if one[4] is None or not most else round(100.0 * one[4] / most, 1),
+            one[2].result.value(bars.base) if bars.base else None,
         )
         for one in known
     )
@@ -254,7 +257,7 @@ def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
 
 def _as_read(label: Label, outcome: Outcome) -> Label:
     """``label`` as sentences name the model, with the bits of its weights where these are few."""
-    bits = FEW_BITS.match(_reader(outcome).stored)
+    bits = FEW_BITS.match(reader_of(outcome).stored)
     title = f"{label.title} ({bits[1] or bits[2]}-bit weights)" if bits else label.title
     return replace(label, title=title)
 

@@ -10,7 +10,7 @@
   /* Called by data/sources.js. */
   atlas.sources = (known) => (atlas.known = known);
 
-  /* A promise of { version, date, address, encodings: { name: { title, id, revision, licence, sha256 or numbers, arrays, table } } }. */
+  /* A promise of { version, date, address, repository, encodings: { name: { title, id, revision, licence, sha256 or numbers, arrays, table } } }. */
   const known = () =>
     (asked ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -22,6 +22,9 @@
 
   /* The address of a path below the site: where it is published, if that is known; of a page from a disk else its path alone. */
   const addressOf = (path, { address }) => (address ? new URL(path, address).href : base.protocol === "file:" ? path : new URL(path, base).href);
+
+  /* The same as others reach it: without an address of the site, its path beside the repository, if that is known. */
+  const placeOf = (path, all) => (all.address ? addressOf(path, all) : [all.repository, path].filter(Boolean).join(", "));
 
   /* The path of an address below the site. */
   const pathOf = (address) => address.replace(base.href, "");
@@ -41,17 +44,17 @@
     const named = encodings.length && encodings.length <= 3 ? encodings.map(({ title }) => title).join(", ") : "";
     const title = ["Position Atlas", named, what.replace(/\.$/, "")].filter(Boolean).join(": ");
     const origins = encodings.length <= 3 ? encodings.map(originOf) : [];
-    const address = addressOf(path, all);
+    const address = all.address ? addressOf(path, all) : all.repository;
     const fields = {
       title: `{${tex(title)}}`,
       author: "{The Position Atlas developers}",
       ...(all.date ? { year: all.date.slice(0, 4) } : {}),
-      url: address,
+      ...(address ? { url: address } : {}),
       note: tex([`V${versionOf(all).slice(1)}`, ...origins].join("; ")),
     };
     const lines = Object.entries(fields).map(([name, value]) => `  ${name} = {${value}}`);
     return [
-      ["As a sentence", `${title}. ${[versionOf(all), ...origins].join("; ").replace(/^v/, "V")}. ${address}`],
+      ["As a sentence", `${title}. ${[versionOf(all), ...origins].join("; ").replace(/^v/, "V")}. ${placeOf(path, all)}`],
       ["BibTeX", `@misc{position-atlas-${key.replace(/[^\w.-]+/g, "-")},\n${lines.join(",\n")}\n}`],
     ];
   }
@@ -124,5 +127,5 @@
     });
   }
 
-  atlas.cite = { known, offer, number, texts, addressOf, pathOf, originOf, versionOf };
+  atlas.cite = { known, offer, number, texts, addressOf, placeOf, pathOf, originOf, versionOf };
 })();

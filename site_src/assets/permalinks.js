@@ -70,9 +70,4 @@
       next.focus();
     });
   });
-
-  // The address of this page in its citation, if the build did not know it; that of a page from a disk is nobody else's.
-  if (location.protocol !== "file:") {
-    document.querySelectorAll("[data-pa-url]").forEach((place) => (place.textContent = `  url = {${location.href.replace(/[?#].*/, "")}},\n`));
-  }
 })();

@@ -81,16 +81,24 @@ def test_a_row_of_the_catalogue_is_cited_with_all_its_values(page: Page, tmp_pat
     assert page.evaluate("window.cited") == ["two", "Mean = 5"]
 
 
-def test_a_citation_has_the_address_of_its_page(page: Page) -> None:
-    script = (ROOT / "site_src/assets/permalinks.js").read_text("utf-8")
-    html = "<pre>title,\n<span data-pa-url></span>  note</pre><script src=x.js></script>"
-    page.route(
-        "http://atlas.test/**",
-        lambda route: route.fulfill(
-            body=script if route.request.url.endswith(".js") else html,
-            content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
-        ),
+@pytest.mark.parametrize(
+    ("known", "url"),
+    [
+        ({"address": None, "repository": ""}, None),
+        ({"address": None, "repository": "https://git.test/me/it"}, "https://git.test/me/it"),
+        ({"address": "https://atlas.test/", "repository": "x"}, "https://atlas.test/a.html#b"),
+    ],
+)
+def test_a_citation_has_no_address_that_only_this_machine_reaches(
+    page: Page, known: dict[str, str], url: str | None
+) -> None:
+    """Nor the place of a file: without an address it names the page by its path."""
+    page.add_script_tag(url=(ROOT / "site_src/assets/cite.js").as_uri())
+    about = {"what": "Mean", "of": [], "path": "a.html#b", "key": "k"}
+    every = {"version": "1", "date": None, "encodings": {}, **known}
+    (_, sentence), (_, entry) = page.evaluate(
+        "([about, all]) => window.atlas.cite.texts(about, all)", [about, every]
     )
-    page.goto("http://atlas.test/a.html#part")
-    expected = "title,\n  url = {http://atlas.test/a.html},\n  note"
-    assert page.locator("pre").text_content() == expected
+    assert re.findall(r"url = \{(.*)\}", entry) == ([] if url is None else [url])
+    assert sentence.endswith("a.html#b")
+    assert "file:" not in sentence + entry

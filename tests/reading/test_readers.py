@@ -13,7 +13,7 @@ from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.reading.evidence import look_closely
 from generator.reading.find import find
-from generator.reading.lint import findings, sentences
+from generator.reading.lint import all_rules, findings, sentences
 from generator.reading.programs import (
     llama_cpp,
     mlx_lm,
@@ -38,6 +38,27 @@ DYNAMIC = {"rope_theta": 5e5, "rope_type": "dynamic", "factor": 2.0}
 def rotations(settings: Mapping[str, Any]) -> list[Rotation]:
     every = find(ConfigAlone(settings, "own"))
     return [one.form for one in every if isinstance(one.form, Rotation)]
+
+
+def test_what_differs_comes_first_and_names_what_is_not_read_once() -> None:
+    """Pairs of 0.1296 rad a position apart at most, from 10000^(−t) − 500000^(−t) at t = 0.0905."""
+    yarn = {"rope_type": "yarn", "factor": 32.0, "original_max_position_embeddings": 4096}
+    known = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}
+    settings = [{"name": name, "ours": value, "theirs": None} for name, value in known.items()]
+    [rule] = [rule for rule in all_rules() if rule.key == "readers"]
+    values = {"readers": ["A", "B"], "theirs": [str(yarn)], "ours": ["ours"], "mend": {}}
+    rest = {"settings": settings, "logits": [1.0, 1.0], "source": "config.json"}
+    text = rule.wording("otherwise", **values, **rest, apart=0.1296)
+    assert text.startswith(
+        "Rotations differ by program: at a distance of 7.72 positions, the angle"
+    )
+    assert (
+        ", with beta_fast 32.0, beta_slow 1.0 and truncate false, none of which is read by A"
+        in text
+    )
+    assert text.count("A and B") == 2
+    fast = rule.wording("otherwise", **values, **rest, apart=1.5)
+    assert fast.startswith("Rotations differ by program. From config.json, A and B take")
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
     ("ml-explore/mlx-lm#1698",
      {**SIZES, "model_type": "glm", "head_dim": 128, "max_position_embeddings": 8192,
       "rope_theta": 1e4}, {},
-     "warning readers: From config.json, mlx-lm 0.32.2 takes base 10,000, 128 of 128 components,"
-     " and transformers 5 takes base 10,000, 64 of 128 components"),
+     "warning readers: Rotations differ by program. From config.json, mlx-lm 0.32.2 takes base"
+     " 10,000, 128 of 128 components, and transformers 5 takes base 10,000, 64 of 128 components"),
     ("NVIDIA-NeMo/Megatron-Bridge#3077",
      {**QWEN3, "rope_parameters": {"rope_type": "yarn", "factor": 4.0,
                                    "original_max_position_embeddings": 32_768}}, {},
@@ -122,7 +122,9 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
     ("sgl-project/sglang#2108", {**QWEN2, "rope_scaling": YARN}, {},
      "note factor-times-original: YaRN reaches further than the context: 4 × 32,768 = 131,072"),
     ("Open-Athena/MarinFold#184", {**LLAMA, "rope_parameters": {**LLAMA3, "rope_theta": 5e5}}, {},
-     "warning readers: From config.json, mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000"),
+     "warning readers: Rotations differ by program: at a distance of 7.72 positions, the angle of"
+     " one pair is a radian off. From config.json, mlx-lm 0.32.2 and transformers 4.57.6 take base"
+     " 10,000"),
 ]  # fmt: skip
 
 # The same without the fault, and files that a thread takes for faulty that are not.

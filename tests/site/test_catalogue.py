@@ -136,3 +136,14 @@ def test_a_row_begins_with_context_window_and_base() -> None:
     assert "In the only listed model whose layers are known, some or all layers do not at" in lead
     lead = " ".join(html(of_config, of_config).select(".pa-lead")[0].get_text().split())
     assert "of the 2 listed models whose layers are known, some or all layers do not attend" in lead
+
+
+def test_the_table_says_what_each_number_of_checkpoints_counts() -> None:
+    lost = replace(outcome("c", table(1), title="c"), status="not reached", readings=())
+    hint = html(outcome("a", table(1), title="a"), replace(lost, status="ok"), lost)
+    text = " ".join(hint.select(".pa-hint")[0].get_text().split())
+    assert text.startswith(
+        "The list has 3 checkpoints. This build read 2 of them, and 1 of these has numbers of its"
+        " own. Each row is one of their position encodings"
+    )
+    assert "The layers of 0 listed models are known, with or without such numbers." in text

@@ -106,7 +106,7 @@ def rendered(page: Page) -> str:
     }  # fmt: skip
     shared = {
         "version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None,
-        "card": None, "guests": (),
+        "card": None, "guests": (), "cited_at": None,
     }  # fmt: skip
     template = environment.get_template(f"pages/{page.context.template}")
     return template.render({**shared, **vars(page.context), **functions})

@@ -151,6 +151,26 @@ def test_a_citation_names_version_date_release_revision_and_the_digest_of_the_te
     )
 
 
+@pytest.mark.parametrize("repository", ["", "https://example.org/me/atlas"])
+def test_without_an_address_a_citation_names_the_repository_or_none(
+    cited: Atlas, repository: str
+) -> None:
+    settings = replace(cited.settings, repository=repository)
+    tree = tree_of(replace(cited, address="", settings=settings), drawn=False)
+    code = re.findall(r"<pre><code>(@.*?)</code></pre>", tree["index.md"].decode(), re.DOTALL)[0]
+    assert entry(html.unescape(code)).get("url", "") == repository
+    assert "data-pa-url" not in code
+    assert f'"repository":"{repository}"' in tree["data/sources.js"].decode()
+
+
+def test_the_page_on_citing_shows_its_citation_at_once(cited: Atlas) -> None:
+    tree = tree_of(cited, drawn=False)
+    opened = '<details class="pa-fold pa-cite" open>'
+    assert [path for path in tree if path.endswith(".md") and opened in tree[path].decode()] == [
+        "data/index.md"
+    ]
+
+
 def test_of_several_tensors_it_has_short_digests(
     cited: Atlas, citations: dict[str, dict[str, str]]
 ) -> None:

@@ -1,6 +1,8 @@
 """The lesson: its numbers, and its pages for any list."""
 
 import json
+import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,15 @@ from generator.analyses import anatomy_of_the_input
 from generator.contracts import Encoding, InputLayer, Page, Provenance, Result, Sentence, Subject
 from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats, frozen
+from generator.schemes.sinusoidal.picture import SAME
 from generator.site import render
 from generator.site.data import lesson_numbers as lesson_data
+from generator.site.materials import OURS
 from generator.site.pages import lesson
+from generator.site.pictures.scheme_pictures import picture_of
 from tests.site.test_status import atlas_of
 from tests.small_site import evaluated
-from tests.support import checkpoint
+from tests.support import checkpoint, flowing
 from tests.synthetic import BUCKETS, ROTATION, write_folder
 
 pytestmark = pytest.mark.usefixtures("blank_figures")
@@ -73,5 +78,28 @@ def test_any_list_has_five_steps() -> None:
     texts = [tree[page.path].decode() for page in pages]
     assert len(texts) == 5
     assert all("so this step has no figure" in text for text in texts)
+    [with_waves] = [text for text in texts if "4. **Rotary.**" in text]
+    assert "figures/schemes/sinusoidal-waves" in with_waves
     data = tree[lesson_data.PATH].decode().partition(".lesson = ")[2].removesuffix(";\n")
     assert json.loads(data)["words"] == []
+
+
+def test_one_line_names_both_encodings_whose_numbers_a_figure_can_show() -> None:
+    make = (
+        render.environment_of(*OURS.templates)
+        .get_template("pages/lesson_macros.jinja")
+        .make_module()
+    )
+    both = [SimpleNamespace(address=f"{name}.html", title=name.upper()) for name in ("a", "b")]
+    one, two = (flowing(make.source(each, str)) for each in (both[:1], both))
+    assert re.sub("<[^>]*>", "", one) == "The figure shows numbers of A."
+    assert re.sub("<[^>]*>", "", two) == "The figure shows numbers of A or, if chosen there, of B."
+
+
+def test_the_picture_of_waves_has_the_values_that_its_text_names() -> None:
+    """sin 30° = sin 150° = 0.5, and cos 30° = −cos 150° = 0.866."""
+    [scheme] = [each for each in atlas_of().schemes if each.key == "sinusoidal"]
+    waves = picture_of(scheme).further["waves"].numbers()
+    sine, cosine = (wave[[10 * position for position in SAME]] for wave in waves.values())
+    assert sine == pytest.approx([0.5, 0.5])
+    assert cosine == pytest.approx([0.75**0.5, -(0.75**0.5)])

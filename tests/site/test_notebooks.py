@@ -193,7 +193,7 @@ def test_modules_of_the_notebooks_own_models_are_what_python_prints(tiny: Any) -
 def test_without_a_model_no_cell_claims_a_figure_or_a_number() -> None:
     page = BeautifulSoup(EMPTY, "html.parser")
     of_configs = EMPTY.count(", by its config</p>")
-    assert "This build has no numbers for this cell." not in EMPTY
+    assert "There is no analysis of" not in EMPTY
     assert EMPTY.count("show none.") >= len(SECTIONS)  # Each section, once.
     assert page.find_all(["img", "figure"]) == []
     assert len(page.find_all("pre")) == of_configs

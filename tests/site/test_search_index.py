@@ -18,6 +18,11 @@ ENTRIES = [
     {"location": "checkpoints/gpt2/decoder.html", "title": "GPT-2 · decoder", "text": "more"},
 ]
 
+TITLED = ("index.html", "checkpoints/index.html")  # Pages that are found by their titles first.
+NAMED = [
+    entry | ({"tags": [entry["title"]]} if entry["location"] in TITLED else {}) for entry in ENTRIES
+]
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
@@ -30,9 +35,11 @@ def entries(site: Path) -> Any:
     return json.loads((site / search_index.FILE).read_text(encoding="utf-8"))["docs"]
 
 
-def test_an_index_within_the_limit_stays_as_it_is(site: Path) -> None:
+def test_an_index_within_the_limit_has_all_and_titles_of_pages_that_are_no_models(
+    site: Path,
+) -> None:
     search_index.finish(site)
-    assert entries(site) == ENTRIES
+    assert entries(site) == NAMED
 
 
 def test_a_larger_one_has_titles_of_checkpoints(
@@ -41,7 +48,7 @@ def test_a_larger_one_has_titles_of_checkpoints(
     """And all of the other pages; the script for a disk has the same."""
     monkeypatch.setattr(search_index, "MOST_BYTES", 100)
     search_index.finish(site)
-    assert entries(site)[:3] == ENTRIES[:3]
+    assert entries(site)[:3] == NAMED[:3]
     cut = [(entry["title"], entry["text"]) for entry in entries(site)[3:]]
     assert cut == [("GPT-2", ""), ("GPT-2 · decoder", "")]
     script = (site / search_index.SCRIPT).read_text(encoding="utf-8")
@@ -55,8 +62,21 @@ def test_other_names_of_a_page_stand_with_the_page_alone(tmp_path: Path) -> None
     ]
     write_folder(tmp_path, {search_index.FILE: json.dumps({"docs": docs}).encode()})
     search_index.finish(tmp_path)
-    assert [entry.get("tags") for entry in entries(tmp_path)] == [["wpe"], None]
+    assert [entry.get("tags") for entry in entries(tmp_path)] == [["wpe", "A"], None]
     assert [entry["boost"] for entry in entries(tmp_path)] == [3, 3]
+
+
+def test_pages_among_those_of_models_that_are_no_models_have_their_titles(tmp_path: Path) -> None:
+    docs = [
+        {"location": "models/position.html", "title": "What reaches token N", "text": ""},
+        {"location": "models/a--b.html", "title": "b", "text": "", "tags": ["a", "b-it"]},
+    ]
+    write_folder(tmp_path, {search_index.FILE: json.dumps({"docs": docs}).encode()})
+    search_index.finish(tmp_path)
+    assert [entry["tags"] for entry in entries(tmp_path)] == [
+        ["What reaches token N"],
+        ["a", "b-it"],
+    ]
 
 
 def test_a_site_without_search_is_left_alone(tmp_path: Path) -> None:

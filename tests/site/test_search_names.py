@@ -40,11 +40,14 @@ def test_a_name_with_a_character_of_markup_is_left_out(tensor: str) -> None:
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("rotary", ("rotary", "RoPE")), ("rotary_2d", ()), ("none", ("none", "NoPE")),
+        ("rotary", ("rotary", "RoPE")), ("rotary_2d", ()),
+        ("none", ("none", "NoPE", "without positions")),
         ("sinusoidal", ("sinusoidal",)),
     ],
 )  # fmt: skip
-def test_a_scheme_is_found_by_names_of_one_word(key: str, expected: tuple[str, ...]) -> None:
+def test_a_scheme_is_found_by_names_of_one_word_and_by_what_readers_seek(
+    key: str, expected: tuple[str, ...]
+) -> None:
     assert of_scheme(SCHEMES[key]).names == expected
 
 

@@ -393,7 +393,12 @@ def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
     if any(found is None or (found.value or 0.0) <= least for found in both):
         return
     share = first.value("sinks") or 0.0
-    values = {"share": share, "error": first.value(error_key("sinks")), "random": random}
+    values = {
+        "share": share,
+        "error": first.value(error_key("sinks")),
+        "by_mean": first.value("first"),
+        "random": random,
+    }
     for name, key in (("text", "sinks_text"), ("repeated", ONE_TOKEN)):
         error = first.error_of(key)
         values |= {name: first.value(key), f"{name}_error": error.value if error else None}
@@ -443,7 +448,23 @@ def _of_kind(kind: str, results: Results, _: int) -> str:
     if not more:
         return ""
     most = max(more, key=lambda title: more[title])
-    return WORDING("bars", n_more=len(more), n_parts=len(known), title=most, most=more[most])
+    sinks = _most_sinks(results) if kind == "first" else None
+    return WORDING(
+        "bars", n_more=len(more), n_parts=len(known), title=most, most=more[most], sinks=sinks
+    )
+
+
+def _most_sinks(results: Results) -> tuple[str, float, float | None] | None:
+    """The part with most attention sinks on random tokens, their share and its standard error in %,
+    which pages give beside another share of heads on the first token; None without sinks.
+    """
+    known = [
+        (label.title, found.value, error.value if error else None)
+        for label, result in results.items()
+        if (found := result.find("sinks")) and found.value
+        for error in (result.error_of("sinks"),)
+    ]
+    return max(known, key=lambda one: one[1], default=None)
 
 
 def _to_one_place(result: Result) -> Floats:

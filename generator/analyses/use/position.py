@@ -133,7 +133,7 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDING("equal", rise=off, before=first.value("as_is")),
+                WORDING("equal", rise=off, before=first.value("as_is"), error=_error(first, "off")),
                 ("off", "as_is"),
                 0.6,
             )
@@ -153,23 +153,28 @@ def _certain(first: Result, second: Result, key: str) -> float | None:
     """The rise of the first run, where it lies three standard errors above 0 in both."""
     place = list(TITLES).index(key)
     for result in (first, second):
-        mean, error = result.arrays["rises"][place], result.arrays["errors"][place]
+        mean, error = result.arrays["rises"][place], _error(result, key)
         if not mean > max(3.0 * error, NOTHING):
             return None
     return float(first.arrays["rises"][place])
 
 
+def _error(result: Result, key: str) -> float:
+    """The standard error of a rise, in nats per token."""
+    return float(result.arrays["errors"][list(TITLES).index(key)])
+
+
 def sentence(results: Results, n_models: int) -> str:
     """What models lose without positions."""
     known = {
-        label.title: value
+        label.title: (value, _error(result, "off"), result.value("as_is"))
         for label, result in results.items()
         if (value := _certain(result, result, "off"))
     }
     if not known:
         return ""
-    by_rise = sorted(known, key=known.__getitem__)
-    ends = [(title, known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
+    by_rise = sorted(known, key=lambda title: known[title][0])
+    ends = [(title, *known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
     return WORDING("all_equal", ends=ends, n_models=n_models if len(results) == 1 else 0)
 
 
@@ -217,6 +222,6 @@ ANALYSIS = Analysis(
     confirmed=confirmed,
     across=replace(FIGURE, texts=WORDING.figure("across", alt=FIGURE.alt)),
     sentence=sentence,
-    bars=(Bars("off", sentence),),
+    bars=(Bars("off", sentence, base="as_is"),),
     figures=(FIGURE,),
 )

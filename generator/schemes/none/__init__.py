@@ -36,6 +36,7 @@ SCHEME = Scheme(
     key="none",
     paper="2203.16634",
     also=("NoPE (attention layers without position)",),
+    sought=("without positions",),
     acts_in="",
     after="decomposed",
     find=find,

@@ -28,13 +28,14 @@ def script(atlas: Atlas) -> bytes:
 
 
 def sources(atlas: Atlas) -> dict[str, Any]:
-    """Version, date and address of the atlas, and the source of every encoding by its path, of what
-    a model does by that of its page, and of every training run.
+    """Version, date, address and repository of the atlas, and the source of every encoding by its
+    path, of what a model does by that of its page, and of every training run.
     """
     return {
         "version": atlas.versions.get(PROGRAM, ""),
         "date": atlas.date,
         "address": atlas.address,
+        "repository": atlas.settings.repository,
         "encodings": {
             name: source for outcome in atlas.outcomes for name, source in _of_outcome(outcome)
         }

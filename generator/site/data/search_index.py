@@ -1,5 +1,6 @@
-"""The search index, which browsers load whole: other names of a page stand with the page alone. For
-a site with many checkpoints it names their pages and leaves out what is on them.
+"""The search index, which browsers load whole: other names of a page stand with the page alone, and
+so does the title of a page that is no model's, since parts of models' names outweigh other titles.
+For a site with many checkpoints it names their pages and leaves out what is on them.
 """
 
 import json
@@ -11,6 +12,8 @@ MOST_BYTES = 5_000_000
 FILE, SCRIPT = "search/search_index.json", "search/search_index.js"
 ENTRIES = "docs"
 NAMES = "tags"  # Names of a page, as the front matter has them.
+# Folders whose pages are of models, and one where those with names of their own are.
+OF_MODELS, SOME_OF_MODELS = ("checkpoints/", "runs/"), "models/"
 BEFORE = "var __index = "  # As mkdocs-material's offline plugin writes it.
 
 
@@ -22,7 +25,7 @@ def finish(site: Path) -> None:
     if not file.is_file():
         return
     index = json.loads(file.read_text(encoding="utf-8"))
-    index[ENTRIES] = [_without_names(entry) for entry in index[ENTRIES]]
+    index[ENTRIES] = [_named(entry) for entry in index[ENTRIES]]
     if len(text := _encoded(index)) > MOST_BYTES:
         index[ENTRIES] = [
             shortened for entry in index[ENTRIES] if (shortened := _shortened(entry)) is not None
@@ -37,11 +40,17 @@ def _encoded(index: dict[str, Any]) -> str:
     return json.dumps(index, separators=(",", ":"))
 
 
-def _without_names(entry: dict[str, Any]) -> dict[str, Any]:
-    """The entry of a section without the names of its page; that of a page as it is."""
-    if "#" not in entry["location"]:
+def _named(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a section without the names of its page; that of a page with its title among
+    them, unless it is a model's.
+    """
+    if "#" in entry["location"]:
+        return {name: value for name, value in entry.items() if name != NAMES}
+    place = entry["location"]
+    is_of_model = place.startswith(OF_MODELS) and not place.endswith("/index.html")
+    if is_of_model or (place.startswith(SOME_OF_MODELS) and NAMES in entry):
         return entry
-    return {name: value for name, value in entry.items() if name != NAMES}
+    return {**entry, NAMES: list(dict.fromkeys([*entry.get(NAMES, ()), entry["title"]]))}
 
 
 def _shortened(entry: dict[str, Any]) -> dict[str, Any] | None:

@@ -61,6 +61,7 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     layered: stacks of which there is something to say, each with the context of its model; n_known:
         models whose layers are known
     common: schemes with the number of models in which each was measured, the most common first
+    listed, n_read: entries of the list, and those that this build read
     """
 
     columns: Sequence[Column]
@@ -71,6 +72,8 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     layered: Sequence[tuple[Outcome, int | None, LayerStrip]]
     n_known: int
     common: Sequence[tuple[Scheme, int]]
+    listed: int
+    n_read: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -85,6 +88,8 @@ def pages(atlas: Atlas) -> list[Page]:
         list(_layered(atlas)),
         sum(bool(outcome.layers) for outcome in atlas.outcomes),
         _common(atlas),
+        len(atlas.outcomes),
+        sum(outcome.status == "ok" for outcome in atlas.outcomes),
     )
     return [Page("checkpoints/index.md", context)]
 

@@ -18,13 +18,15 @@ PER_SCHEME, MOST = 3, 24  # pairs with figures
 @dataclass(frozen=True)
 class CompareContext(PageContext, template="compare.md.jinja"):
     """pairs: for readers without JavaScript, sorted by scheme; similarity: None of too few
-    encodings
+    encodings; n_encodings, n_models: that readers can choose, and of how many checkpoints
     """
 
     similarity: SimilarityMap | None
     presets: Sequence[Preset]
     schemes: Sequence[Scheme]
     pairs: Sequence[Pair]
+    n_encodings: int
+    n_models: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -42,7 +44,14 @@ def pages(atlas: Atlas) -> list[Page]:
         (first, second, _figures(analysis, first, second))
         for first, second in islice(_neighbours(analysis, by_scheme), MOST)
     ]
-    context = CompareContext(similarity_map(atlas), presets(atlas), atlas.schemes, pairs)
+    context = CompareContext(
+        similarity_map(atlas),
+        presets(atlas),
+        atlas.schemes,
+        pairs,
+        len(members),
+        len({outcome.checkpoint.slug for outcome, _ in members}),
+    )
     figures = tuple(figure for _, _, of_pair in pairs for figure in of_pair)
     return [Page("compare.md", context, figures)]
 

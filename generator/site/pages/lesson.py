@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Page, PageContext, PageKind, Run
+from generator.contracts import Atlas, Figure, Page, PageContext, PageKind, Run
 from generator.contracts.wording import Wording
 from generator.site.data import lesson_numbers as lesson_data
+from generator.site.pictures import scheme_pictures
 from generator.site.use import Across, story
 
 WORDING = Wording("wording/lesson.jinja")
 SHOWN = "probe"  # The measure of use that the last step shows.
+# The picture of a scheme that a step shows, by its key.
+WAVES, OF_WAVES = "waves", "rotations"
 
 STEPS = (
     ("index", "Order"),
@@ -23,12 +26,14 @@ STEPS = (
 @dataclass(frozen=True)
 class LessonContext(PageContext, template="lesson.md.jinja"):
     """steps: name, short title and title of each; number: of this step, from 0
+    waves: how a wave becomes a rotation; None without such a scheme
     runs: one, where the atlas has any; shown: a measure of all models, if one has a figure
     """
 
     steps: Sequence[tuple[str, str, str]]
     number: int
     lesson: lesson_data.Lesson
+    waves: Figure | None
     runs: Sequence[Run]
     shown: Across | None
 
@@ -38,12 +43,14 @@ def pages(atlas: Atlas) -> list[Page]:
     lesson = lesson_data.of(atlas)
     shown = next((one for one in story(atlas) if one.use.key == SHOWN and one.figure), None)
     steps = [(name, short, WORDING(name)) for name, short in STEPS]
-    figures = (shown.figure,) if shown and shown.figure else ()
+    pictures = [scheme_pictures.further(scheme) for scheme in atlas.schemes]
+    waves = next((each[WAVES] for each in pictures if WAVES in each), None)
+    figures = {STEPS[-1][0]: shown.figure if shown else None, OF_WAVES: waves}
     return [
         Page(
             f"learn/{name}.md",
-            LessonContext(steps, number, lesson, atlas.runs[:1], shown),
-            figures if name == STEPS[-1][0] else (),
+            LessonContext(steps, number, lesson, waves, atlas.runs[:1], shown),
+            (figure,) if (figure := figures.get(name)) else (),
         )
         for number, (name, *_) in enumerate(steps)
     ]

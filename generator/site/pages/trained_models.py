@@ -15,6 +15,7 @@ from generator.site.use import (
     measured,
     opening,
     path_of,
+    reader_of,
     readers,
     story,
 )
@@ -22,10 +23,11 @@ from generator.site.use import (
 
 @dataclass(frozen=True)
 class UseContext(PageContext, template="use.md.jinja"):
-    """sections: also of measures that do not apply"""
+    """sections: also of measures that do not apply; reader: what the model reads"""
 
     outcome: Outcome
     sections: Sequence[Measured]
+    reader: Reader
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def pages(atlas: Atlas) -> list[Page]:
 def _page(atlas: Atlas, outcome: Outcome) -> Page:
     sections = measured(atlas, outcome)
     figures = (figure for one in sections if one.result.reason is None for figure in one.figures)
-    return Page(f"{path_of(outcome)}.md", UseContext(outcome, sections), tuple(figures))
+    return Page(
+        f"{path_of(outcome)}.md", UseContext(outcome, sections, reader_of(outcome)), tuple(figures)
+    )
 
 
 PAGE = PageKind("trained_models", pages, ("use.md", "checkpoints/*/use.md"))

@@ -106,7 +106,7 @@
           ...(title.startsWith(about.caption.replace(/\.$/, "")) ? [] : [about.caption]),
           ...encodings.slice(0, rest > 1 ? MOST_NAMED : undefined).map(one),
           ...(rest > 1 ? [`and ${rest} more: ${encodings.slice(MOST_NAMED).map(({ title: name }) => name).join("; ")}`] : []),
-          `Position Atlas, ${cite.versionOf(all)}, ${cite.addressOf(about.path, all)}`,
+          `Position Atlas, ${cite.versionOf(all)}, ${cite.placeOf(about.path, all)}`,
         ],
       };
     });

@@ -59,10 +59,12 @@ def test_the_one_model_that_was_measured_is_named_with_what_it_is() -> None:
     both = order.sentence({LABEL: lost(90.0, 5.0), OTHER: lost(60.0, 5.0)}, 7)
     assert f"destroys 60 ± 5% (GPT-2) to 90 ± 5% ({SMOLLM2}) (± standard error) of" in both
     moved = Result(
-        (), {"rises": np.array([3.412] + [np.nan] * 5), "errors": np.array([0.1] + [np.nan] * 5)}
+        (Metric("as_is", "", 4.6),),
+        {"rises": np.array([3.412] + [np.nan] * 5), "errors": np.array([0.1] + [np.nan] * 5)},
     )
     assert position.sentence({LABEL: moved}, 7) == (
-        f"{only} giving every token the same position raises the loss by 3.41 nats per token."
+        f"{only} giving every token the same position raises the loss from 4.60 by 3.4 ± 0.1"
+        " nats per token (± standard error)."
     )
 
 
@@ -198,3 +200,25 @@ def test_heads_on_the_first_token_are_counted_once() -> None:
         assert ("attention sinks" in finding.text, "on average" in finding.text) == (
             is_sinks, not is_sinks,
         )  # fmt: skip
+
+
+def test_both_shares_of_heads_on_the_first_token_say_how_they_are_counted() -> None:
+    """74% are sinks in each text, over all queries; 61% by the mean over texts, of later ones."""
+    values = {"first": 61.0, "sinks": 74.0, "sinks_error": 2.0, "sinks_text": 74.2}
+    metrics = tuple(Metric(key, "", value, "%") for key, value in values.items())
+    result = Result(
+        (*metrics, Metric("sinks_repeated", "", 0.0, "%")),
+        {"first": np.zeros((1, 100)), "first_random": np.array(0.0)},
+    )
+    (finding,) = heads._of_sinks(result, result)
+    assert finding.text.startswith(
+        "On random tokens, 74 ± 2% of heads, counted in each text over all queries, are attention"
+        " sinks, which put over 30% of their attention on the first token (61% do so in the mean"
+        " over texts, for later queries alone); on text, 74"
+    )
+    [bars] = [one for one in heads.ANALYSIS.bars if one.metric == "first"]
+    assert bars.sentence({LABEL: result}, 1) == (
+        f"{SMOLLM2} has more of them than with random weights: 61% of heads. These are means over"
+        " texts, for queries in the second or middle half. Attention sinks are counted in each text"
+        f" over all queries: 74 ± 2% of heads in {SMOLLM2} (± standard error)."
+    )
