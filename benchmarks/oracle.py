@@ -34,7 +34,7 @@ CLASSES = (
     )),
     ("offset vectors", re.compile(
         r"Rel(ative)?Position(al)?(Encoding|Embedding)|XLNetRelativeAttention"
-        r"|FunnelRelMultiheadAttention|InklingRel|Inkling2Rel"
+        r"|FunnelRelMultiheadAttention|InklingRel|Inkling2(Loop)?Rel"
     )),
     ("window bias", re.compile(r"(Swin|Beit|Data2VecVision)\w*RelativePositionBias")),
     ("buckets", re.compile(

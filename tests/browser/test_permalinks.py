@@ -4,6 +4,7 @@ keys.
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -95,7 +96,7 @@ def test_a_citation_has_no_address_that_only_this_machine_reaches(
     """Nor the place of a file: without an address it names the page by its path."""
     page.add_script_tag(url=(ROOT / "site_src/assets/cite.js").as_uri())
     about = {"what": "Mean", "of": [], "path": "a.html#b", "key": "k"}
-    every = {"version": "1", "date": None, "encodings": {}, **known}
+    every: dict[str, Any] = {"version": "1", "date": None, "encodings": {}, **known}
     (_, sentence), (_, entry) = page.evaluate(
         "([about, all]) => window.atlas.cite.texts(about, all)", [about, every]
     )

@@ -53,7 +53,8 @@ GPT_OSS: Settings = {
 # The thread, config.json, other files, and the level, rule and sentence of what is wrong.
 NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
     ("marin-community/marin#7146", {**LLAMA, "rope_parameters": {**LLAMA3, "rope_theta": 5e5}}, {},
-     "warning readers: From config.json, mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000"),
+     "warning readers: Rotations differ by program: at a distance of 7.72 positions, the angle of"
+     " one pair is a radian off. From config.json, mlx-lm 0.32.2 and transformers 4.57.6 take"),
     ("vllm-project/vllm#53634",
      {**LLAMA, "rope_parameters": {"rope_type": "deepseek_yarn", "rope_theta": 5e4, "factor": 32.0,
                                    "original_max_position_embeddings": 4096}}, {},

@@ -85,7 +85,7 @@ def test_any_list_has_five_steps() -> None:
 
 
 def test_one_line_names_both_encodings_whose_numbers_a_figure_can_show() -> None:
-    make = (
+    make: Any = (
         render.environment_of(*OURS.templates)
         .get_template("pages/lesson_macros.jinja")
         .make_module()
