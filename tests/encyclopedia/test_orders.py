@@ -20,7 +20,8 @@ SAID = {
     "Qwen/Qwen3-8B": Pairs("halves", (64,), "halves", False),
     "google/gemma-3-27b-it": Pairs("halves", (64,), "halves", False),
     "google/gemma-4-31B-it": Pairs("halves", (128, 256), "", False),  # Heads of 256 and 512.
-    "01-ai/Yi-6B": Pairs("halves", (), "adjacent", False),
+    "01-ai/Yi-6B": Pairs("halves", (64,), "adjacent", False),
+    "ibm-granite/granite-3.1-8b-instruct": Pairs("halves", (), "adjacent", False),
     "EleutherAI/gpt-neox-20b": Pairs("halves", (12,), "halves", False),  # A quarter of 96 turns.
     "EleutherAI/gpt-j-6b": Pairs("adjacent", (32,), "", False),
     "deepseek-ai/DeepSeek-V3": Pairs("adjacent", (32,), "adjacent", False),
