@@ -76,7 +76,7 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
     said = dict(zip(compared_models.titles(), found, strict=True))
     assert said["KV bytes per token, bf16"] == "0; 131,072 until windows are full, or with none"
     assert said["KV cache of 131,072 tokens, bf16"] == (
-        "536.9 MB (17.18 GB with llama.cpp's converter and mlx-lm); beyond its context"
+        "536.9 MB (17.18 GB with llama.cpp's converter, mlx-lm and SGLang); beyond its context"
     )
     assert said["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
 

@@ -69,8 +69,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "(components 2 j and 2 j + 1) in GGUF and Mistral AI’s own files with params.json.",
     ),
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
-        "0 once its windows are full; before, and always with llama.cpp's converter and mlx-lm,",
-        "which give no layer a window, 131.1 kB in bf16",
+        "0 once its windows are full; before, and always with llama.cpp's converter, mlx-lm and",
+        "SGLang, which give no layer a window, 131.1 kB in bf16",
         "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
@@ -246,7 +246,7 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     fold = pages[names[0]].partition("What each program takes</summary>")[2]
     text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
-    assert "and mlx-lm 0.32.2 take base 10,000, 128 of 128 components; they give no layer" in text
+    assert "and SGLang 0.5.23 take base 10,000, 128 of 128 components; they give no layer" in text
     assert "What each program takes" not in pages[names[1]]
 
 
