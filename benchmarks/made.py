@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from generator.checkpoints.model.pair_order import gguf_order, stated_orders
 from generator.contracts import Encoding, EncodingRecord, Files, LintFinding, Origin
 from generator.encodings import Form, Temperature
 from generator.encyclopedia import details, known_models, made, table
@@ -63,6 +64,10 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
         "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
         "without_windows": list(_without_windows(told)),
+        "pairs": [
+            next((order for *_, order in stated_orders(config)), None),
+            gguf_order(config.text_model.family),
+        ],
     }
 
 

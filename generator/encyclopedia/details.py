@@ -11,7 +11,8 @@ from generator.encyclopedia import made
 from generator.encyclopedia.known_models import KnownModel, known_model
 
 NOTHING: Mapping[str, Any] = {
-    "origins": {}, "temperature": None, "layers": [], "lint": [], "taken": [], "without_windows": []
+    "origins": {}, "temperature": None, "layers": [], "lint": [], "taken": [],
+    "without_windows": [], "pairs": [None, None],
 }  # fmt: skip
 
 
@@ -19,8 +20,9 @@ def of(model: KnownModel) -> Mapping[str, Any]:
     """origins: of each parameter of each rotation, by its key; temperature: of a factor by
     position; layers: keys that these follow from; lint: rule and sentence of each finding; taken:
     what programs take, as ``lint.sentences``, where two differ; without_windows: names of programs
-    that give no layer a window, where transformers 5 does; without anything for a config that is
-    newer than them.
+    that give no layer a window, where transformers 5 does; pairs: the order of rotated components
+    by its family, and that in GGUF, None where unknown; without anything for a config that is newer
+    than them.
     """
     found = made.made(model.id).get("details", {})
     return {**NOTHING, **found} if found.get("of") == digest(model) else NOTHING

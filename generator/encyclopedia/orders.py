@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from generator.checkpoints.model.pair_order import PairOrder, gguf_order, stated_orders
+from generator.checkpoints.model.pair_order import PairOrder
 from generator.contracts import Json
-from generator.encyclopedia.known_models import KnownModel, known_model
+from generator.encyclopedia import details
+from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.made import made
 
 # Owners on the Hub that publish files of their own beside those of transformers, whose params.json
@@ -32,17 +33,12 @@ def pairs_of(model: Json) -> Pairs | None:
     if known is None:
         return None
     turned = made(known.id).get("expected", {}).get("rotations", ())
-    order = _order(known, turned)
+    of_family, in_gguf = details.of(known)["pairs"]
+    # That of the code that was run with its settings, where it has one for all layers.
+    by_code = {one["pair_order"] for one in turned}
+    order = by_code.pop() if len(by_code) == 1 and None not in by_code else of_family
     if order is None:
         return None
     halves = tuple(sorted({one["rotary_dim"] // 2 for one in turned}))
-    gguf = gguf_order(known.files.config.text_model.family) or ""
-    return Pairs(order, halves, gguf, known.id.partition("/")[0] in WITH_ORIGINALS)
-
-
-def _order(known: KnownModel, turned: list[Json]) -> PairOrder | None:
-    """By the code that was run with its settings, or else by what is known of its family."""
-    by_code: set[PairOrder | None] = {one["pair_order"] for one in turned}
-    if len(by_code) == 1 and None not in by_code:
-        return by_code.pop()
-    return next((order for _, _, order in stated_orders(known.files.config)), None)
+    has_originals = known.id.partition("/")[0] in WITH_ORIGINALS
+    return Pairs(order, halves, in_gguf or "", has_originals)

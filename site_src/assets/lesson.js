@@ -208,6 +208,8 @@
           clocks.append(clock);
         });
         figure.replaceChildren(clocks);
+        back.disabled = Math.min(state.query, state.key) < 10;
+        on.disabled = Math.max(state.query, state.key) > MOST_PLACE - 10;
         const mean = sum(all.map((frequency) => Math.cos(frequency * (state.key - state.query)))) / all.length;
         said.textContent = `Query (solid hands) at ${state.query}, key (dashed) at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${fixed(mean, 3)}.`;
       };
@@ -218,14 +220,14 @@
       const query = slider("Query at", state.query, MOST_PLACE, set("query"));
       const key = slider("Key at", state.key, MOST_PLACE, set("key"));
       const shift = (step) => () => {
-        const most = Math.min(MOST_PLACE - Math.max(state.query, state.key), step);
-        const by = Math.max(most, -Math.min(state.query, state.key));
-        [state.query, state.key] = [state.query + by, state.key + by];
+        [state.query, state.key] = [state.query + step, state.key + step];
         draw();
       };
+      const back = button("shift both by −10", shift(-10));
+      const on = button("shift both by 10", shift(10));
       const titles = data.rotations.map(({ title }) => title);
       if (titles.length > 1) controls.append(choice("Model", titles, set("which")).label);
-      controls.append(query.label, key.label, button("shift both by −10", shift(-10)), button("shift both by 10", shift(10)));
+      controls.append(query.label, key.label, back, on);
       sentence.draw = draw;
     },
 

@@ -509,7 +509,9 @@ ANALYSIS = Analysis(
     after="probe",
     subject="model",
     units={
-        **dict.fromkeys((*SINKS, "previous", "next", "first", "none", "power"), "%"),
+        **dict.fromkeys(
+            (*SINKS, "previous", "own", "next", "beside", "first", "none", "power"), "%"
+        ),
         "exponent": "",
     },
     over_steps={"sinks": "rise", "sinks_text": "rise", "power": "rise"},
