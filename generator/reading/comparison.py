@@ -547,7 +547,7 @@ def _by_default(sides: Sides) -> Iterator[str]:
             }
             names = list(dict.fromkeys(name for name, _ in filled))
             told = {"side": side.name, "names": names, "words": ours.words}
-            if others:
+            if others and ours.words:
                 yield WORDING("by_default", **told, others=others)
 
 

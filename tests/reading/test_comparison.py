@@ -19,6 +19,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.contracts import Comparison, Files
 from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_model
 from generator.errors import RowError
 from generator.pipeline.drafts import drafted
 from generator.reading.comparison import compared
@@ -458,6 +459,15 @@ HEAD: Settings = {
     **LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
     "draft_vocab_size": 50, "max_position_embeddings": 128,
 }  # fmt: skip
+
+
+def test_what_no_program_was_seen_to_fill_in_is_no_note() -> None:
+    """A class of transformers rejects this config, so that nothing is known of its defaults."""
+    record = known_model("databricks/dbrx-base")
+    assert record is not None
+    found = between(config({**record.settings, "attn_config": 10**12}), config(record.settings))
+    assert found.verdict == "different"
+    assert not any("fills in" in note for note in found.notes)
 
 
 def of_draft(target: Settings, draft: Settings) -> Comparison:
