@@ -202,13 +202,16 @@ TURN_HALVES = frozenset(
      "plamo3", "sarvam_moe", "sdar", "sdar_moe", "smallthinker", "step3_text", "telechat3"}
 )  # fmt: skip
 # Model types that the converter of llama.cpp writes as another one in GGUF, by its runs in
-# tests/fixtures/conversions, and one of which llama.cpp has no architecture.
+# tests/fixtures/conversions, and those of which no architecture of llama.cpp is known.
 TYPES_IN_GGUF: Mapping[str, str] = {
     **dict.fromkeys(("mistral", "mixtral"), "llama"),
     **dict.fromkeys(("deepseek_v3", "kimi_k2"), "deepseek_v2"),
     "bamba": "granitemoehybrid", "chatglm": "glm", "olmo3": "olmo2",
 }  # fmt: skip
-NOT_IN_GGUF = frozenset({"esm"})
+NOT_IN_GGUF = frozenset(
+    {"Klear", "esm", "hunyuan_image_3_moe", "llada2_moe", "sdar", "sdar_moe", "step3_text",
+     "telechat3"}
+)  # fmt: skip
 # In the indexer of these, transformers turns neighbours, whatever a key says.
 TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section

@@ -145,8 +145,7 @@ def open_questions(
     yield from (TEXTS(f"unread_{family}") for family in families if family in UNREAD)
     if WITH_FOURIER.search(class_name(files.config)):
         yield TEXTS("fourier_features")
-    is_asked = any(True for scheme in schemes for _ in scheme.asks(files))
-    if not (files.tensors or encodings or is_asked):
+    if not (files.tensors or encodings or any(any(scheme.asks(files)) for scheme in schemes)):
         yield TEXTS("no_weights")
     yield from table_questions(files)
     if any(encoding.form.tells_position for encoding in encodings):
