@@ -48,6 +48,7 @@ from generator.reading.find import all_schemes
 from generator.reading.plan import Task
 from generator.site import render, write
 from generator.site.html import mkdocs_build
+from generator.site.html.converted import Converted
 from generator.site.kinds import every_kind, of_guests
 from generator.site.materials import OURS, Materials
 
@@ -136,6 +137,7 @@ class _Build:
     def __init__(self, spec: BuildSpec, on_event: OnEvent) -> None:
         self.spec, self.on_event = spec, on_event
         self.store = store = Store(spec.folder / "store", versions.evaluation())
+        self.converted = Converted(store.blobs, versions.code())
         self.digests = fingerprint.Digests(store.blobs)
         # A site takes the place of the former one before the build has finished.
         self.compared = publication.read_compared(store.blobs)
@@ -308,7 +310,10 @@ class _Build:
         docs, site = (self.spec.folder / name for name in write.SWAPPED)
         date = _date(self.rows(outcomes), self.spec.listed)
         materials, settings = self.spec.materials, self.spec.settings
-        mkdocs_build.build(materials.settings, docs, site, date, materials.own_pages, settings)
+        converted = None if self.spec.fresh else self.converted
+        mkdocs_build.build(
+            materials.settings, docs, site, date, materials.own_pages, settings, converted
+        )
 
     def remember(
         self, outcomes: Mapping[Task, Outcome], used: set[str], counts: Mapping[str, int]
@@ -322,7 +327,7 @@ class _Build:
         inputs = self.inputs() if settled else None
         last_build.record(self.spec.folder, self.digests, inputs, counts)
         self.digests.save()
-        self.store.limit(outcomes, used)
+        self.store.limit(outcomes, used | self.converted.used)
         publication.store_compared(self.store.blobs, {})
 
 

@@ -110,7 +110,7 @@ def test_below_a_map_stand_the_pairs_that_are_most_and_least_alike_with_these_fi
         return 1.0 - abs(float(places[first] - places[second]))
 
     members: list[Any] = list(range(6))
-    found = map_page._matrix(members, map_page.Scale(alike, alike, 0.0))
+    found = map_page._matrix(Atlas((), (), ()), members, map_page.Scale(alike, alike, 0.0))
     assert found is not None
     every = sorted((alike(*pair) for pair in combinations(members, 2)), reverse=True)
     shown = [[pair.value for pair in pairs] for pairs in (found.nearest, found.farthest)]

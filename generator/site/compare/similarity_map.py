@@ -2,13 +2,15 @@
 encodings, and all of them as clustered matrices, whose cells link to that page.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations
 
 import numpy as np
 
+from generator.cache.fingerprint import of_parts
 from generator.contracts import Atlas, Outcome, Reading
 from generator.encodings import PositionTable
 from generator.encodings.kernels import are_same, cosines_of
@@ -134,7 +136,8 @@ def similarity_map(atlas: Atlas) -> SimilarityMap | None:
         return None if apart is None else 1.0 - apart
 
     tables = [
-        (name, _matrix(comparable, _of_tables(comparable))) for name, comparable in _kinds(members)
+        (name, _matrix(atlas, comparable, _of_tables(comparable)))
+        for name, comparable in _kinds(members)
     ]
     without = [member for index, member in enumerate(encodings) if index not in shapes]
     return SimilarityMap(
@@ -142,7 +145,7 @@ def similarity_map(atlas: Atlas) -> SimilarityMap | None:
         concluded,
         few,
         POSITIONS,
-        _matrix(members, Scale(similarity, similarity, 0.5)),
+        _matrix(atlas, members, Scale(similarity, similarity, 0.5)),
         tables,
         [] if few else without,
     )
@@ -248,7 +251,7 @@ def _of_tables(members: Sequence[Member]) -> Scale:
     return Scale(aligned(corrected=True), aligned(corrected=False), 0.0)
 
 
-def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
+def _matrix(atlas: Atlas, members: Sequence[Member], scale: Scale) -> Matrix | None:
     """The map of ``members``; None of fewer than two."""
     if len(members) < 2:
         return None
@@ -262,7 +265,9 @@ def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
             members[first], members[second], value, scale.uncorrected(first, second), level
         )
         distances[first, second] = distances[second, first] = 1.0 if value is None else 1.0 - value
-    order = clustered(distances)
+    # Stored, since a build of few rows in which nothing is new needs scipy for nothing else.
+    name = f"similarity {of_parts([distances.tolist()])}"
+    order = json.loads(atlas.submit(name, partial(_ordered, distances))())
     rows = tuple(
         (members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank]))
         for rank, member in enumerate(order)
@@ -272,3 +277,7 @@ def _matrix(members: Sequence[Member], scale: Scale) -> Matrix | None:
         key=lambda pair: round(1.0 - (pair.value or 0.0), 9),
     )
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
+
+
+def _ordered(distances: Floats) -> bytes:
+    return json.dumps(clustered(distances)).encode()

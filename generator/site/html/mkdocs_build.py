@@ -17,6 +17,7 @@ from generator.errors import RefusedError
 from generator.site.data import search_index
 from generator.site.glossary import with_terms
 from generator.site.html import long_tables
+from generator.site.html.converted import Converted
 from generator.site.html.minify import compact
 from generator.site.html.policy import with_policy, with_relations
 from generator.site.write import fresh
@@ -84,6 +85,7 @@ def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
     date: int | None,
     own_pages: Sequence[str] = (),
     listed: ListSettings = ListSettings(),  # noqa: B008 (frozen)
+    converted: Converted | None = None,
 ) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
@@ -91,6 +93,7 @@ def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
         the generated files, in seconds since 1970; None for 1980-01-01
     own_pages: that the menu has after all others, unless settings of a user have their own ``nav``
     listed: of the list, whose title and description settings of a user replace
+    converted: pages of earlier builds
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -103,13 +106,16 @@ def build(  # noqa: PLR0913, PLR0917 (what a site is made of)
             config = _config(settings, docs.resolve(), new.resolve(), listed)
             if config.nav and (len(settings) == 1 or "nav" not in read(settings[0])):
                 config.nav = [*config.nav, *_entries(config, own_pages)]
+            if converted:
+                converted.install(config, warnings.messages)
             _build(config)
             if not config.site_url:  # It would name no page.
                 for sitemap in new.glob("sitemap.xml*"):
                     sitemap.unlink()
             finish(docs, new, config.extra.get("policy") or "")
             search_index.finish(new)
-            _prune(new, config.plugins["material/search"].config.lang)
+            search = config.plugins.get("material/search")  # Settings of a user may have none.
+            _prune(new, search.config.lang if search else ())
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
         raise RefusedError(
