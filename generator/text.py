@@ -21,7 +21,8 @@ UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 SIGNIFICANT = 4
 MEASURED = 3  # significant digits
 TENTH, TEN = 0.1, 10.0  # Below them, values have fewer digits, and per cent a decimal.
-MORE = 2  # decimals of an uncertain value beyond those of a measured one
+MORE = 2  # Most decimals beyond the usual ones, of an uncertain value or of one near a limit.
+SINGLE = 1e-6  # Relative rounding error of arithmetic in single precision.
 MOST_WHOLE = 1e15
 # What a value that is not equal to it is never written as; of per cent the second.
 LIMITS = ((1.0, -1.0), (100.0,))
@@ -176,7 +177,8 @@ def measured(value: float | None, unit: str = "") -> str:
     """A measured value as every sentence and table of a site writes it, without its unit: per cent
     whole, and with one decimal below ten; others to three significant digits, two below a tenth,
     and two decimals at most; whole numbers in full, and no decimals that are all zero. As many
-    more digits as tell it from 0, 1, −1 and 100%, unless it equals them up to ``FLAT``; powers of
+    more digits as tell it from 0, 1, −1 and 100%, unless it equals the last three up to ``SINGLE``;
+    where that takes over ``MORE`` of them, only on which side it is, as in over 99.99; powers of
     ten for extreme values.
 
     “not defined” for None and values that are not finite.
@@ -189,7 +191,19 @@ def measured(value: float | None, unit: str = "") -> str:
     nearest = abs(float(f"{value:.{MEASURED - 1}e}"))
     if not LEAST <= nearest < MOST:
         return significant(value, MEASURED)
-    return fixed(value, _decimals_of(nearest, unit), 0.0, *LIMITS[unit == "%"])
+    n_decimals = _decimals_of(nearest, unit)
+    for limit in LIMITS[unit == "%"]:
+        if math.isclose(value, limit, rel_tol=SINGLE):
+            return f"{limit:.0f}".replace("-", "−")
+        if rounded(value, n_decimals + MORE) == rounded(limit, n_decimals + MORE):
+            return _beyond(value, limit, n_decimals + MORE)
+    return fixed(value, n_decimals, 0.0, *LIMITS[unit == "%"])
+
+
+def _beyond(value: float, limit: float, n_decimals: int) -> str:
+    """On which side of ``limit`` a ``value`` is that has its first decimals: over 0.9999."""
+    step = math.copysign(10.0**-n_decimals, value - limit)
+    return f"{'under' if step > 0.0 else 'over'} {rounded(limit + step, n_decimals)}"
 
 
 def _decimals_of(size: float, unit: str) -> int:

@@ -100,6 +100,15 @@ CASES = {
         (measured(None), "not defined"), (between(5.67, 5.69, "%"), "5.7"),
         (between(43.9, 508.3), "43.9 to 508"),
     ),
+    "of values nearer to a limit than digits tell, only their side is given": (
+        (measured(99.96, "%"), "99.96"), (measured(99.996, "%"), "over 99.99"),
+        (measured(0.99998), "over 0.9999"), (measured(1.00002), "under 1.0001"),
+        (measured(-0.99998), "under −0.9999"), (measured(100.004, "%"), "under 100.01"),
+    ),
+    "what single precision cannot tell from a limit equals it": (
+        (measured(0.99999998), "1"), (measured(-0.9999999), "−1"),
+        (measured(100.00001, "%"), "100"),
+    ),
     "an uncertain value has the decimals of its uncertainty": (
         (uncertain(11.2, 0.34), "11.2 ± 0.3"), (uncertain(191.6, 2.4), "192 ± 2"),
         (uncertain(1.013, 0.062), "1.01 ± 0.06"), (uncertain(77.34, 0.42, "%"), "77.3 ± 0.4"),

@@ -1,7 +1,7 @@
 """Principal components of the table."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -44,7 +44,10 @@ EVEN, PARTS = 1.5, 8
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
+DRAWS = 5  # tables of random numbers with which a circle is compared
 LETTERS = 18  # of a line of the title, where three panels stand in a row
+NOISE = ("steady_noise", "within_2_noise")
+NOT_ROUND = "the positions do not run round a circle"
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 
@@ -56,12 +59,14 @@ class Path:
         the distance ÷ its mean, 0 for a circle
     rate: turning rate of the fastest of ``PARTS`` stretches of positions ÷ that of the slowest;
         None where one does not turn that way
+    noise: of one that is round, see ``of_noise``
     """
 
     turns: float
     steady: float
     unevenness: float
     rate: float | None
+    noise: tuple[float, float] | None = None
 
     @property
     def is_round(self) -> bool:
@@ -101,6 +106,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     placed = oriented(placed)
     path = around(placed[:, 0], placed[:, 1], used) if form.grid is None else None
     onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
+    if path and path.is_round:
+        path = replace(path, noise=of_noise(used, form.vectors.shape[1]))
     coordinates = np.full((form.extent, LEADING), np.nan)
     coordinates[used] = placed
     metrics = (
@@ -126,8 +133,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "Positions per turn",
             _counted(used) / path.turns if path and path.is_round else None,
             "positions",
-            "the positions do not run round a circle" if path else NO_PATH,
+            NOT_ROUND if path else NO_PATH,
         ),
+        *_of_noise(path),
         Metric("left_out", "Outliers left out", form.extent - used.size),
     )
     left_out = np.setdiff1d(np.arange(form.extent), used)
@@ -161,6 +169,29 @@ def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
     """
     squares, along = principal(vectors, largest(vectors), LEADING)
     return along / np.sqrt(squares.sum() / len(vectors)), squares / squares.sum()
+
+
+def of_noise(used: Array, n_dimensions: int) -> tuple[float, float]:
+    """The most that ``DRAWS`` tables of random numbers have of the share of steps in one direction,
+    and of the share of the variance in two components.
+
+    used: (n_used,), int, the positions that the tables have
+    """
+    steady, shares = [], []
+    for seed in range(DRAWS):
+        numbers = np.random.default_rng(seed).normal(size=(used.size, n_dimensions))
+        placed, of_each = placed_by_components(numbers)
+        steady.append(around(placed[:, 0], placed[:, 1], used).steady)
+        shares.append(float(of_each[:2].sum()))
+    return max(steady), max(shares)
+
+
+def _of_noise(path: Path | None) -> Iterator[Metric]:
+    values = [100.0 * share for share in path.noise] if path and path.noise else [None, None]
+    titles = "Steps in the main direction", f"Variance in {NAMES[1]}"
+    for key, title, value in zip(NOISE, titles, values, strict=True):
+        words = f"{title}, highest of {DRAWS} tables of random numbers"
+        yield Metric(key, words, value, "%", NOT_ROUND if path else NO_PATH)
 
 
 def _of_path(path: Path | None, onwards: float | None) -> Iterator[Metric]:
@@ -228,21 +259,23 @@ def _findings(
     """
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
     dominates = three >= MANY
-    if path is None or used.size < FEWEST or not path.is_round:
+    if path is None or path.noise is None or used.size < FEWEST or two <= path.noise[1]:
         if dominates:
             yield Finding(WORDING("variance", share=three), ("within_3",), 0.8)
         return
-    rests_on = ("turns", "steady", "rate", "evenness", "lap", "left_out")
-    winding = {"path": path, "lap": _counted(used) / path.turns, "n_outliers": n_outliers}
+    rests_on = ("turns", "steady", "rate", "evenness", "lap", "left_out", *NOISE)
+    winding: dict[str, Any] = {"path": path, "lap": _counted(used) / path.turns}
+    winding["n_outliers"] = n_outliers
     if onwards is not None and onwards >= ONWARDS:
         text = WORDING("helix", **winding, share=three, dominates=dominates)
         context = WORDING("moves_on_a_helix") if path.is_even and dominates else ""
         weight = 1.0 if dominates else 0.6
         yield Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
-    elif two >= MANY:
-        yield Finding(WORDING("circle", **winding, share=two), (*rests_on, "within_2"), 0.8)
     else:
-        yield Finding(WORDING("circles", **winding, share=two), (*rests_on, "within_2"), 0.5)
+        name, weight = ("circle", 0.8) if two >= MANY else ("circles", 0.5)
+        context = WORDING("beyond_noise", path=path, share=two)
+        text = WORDING(name, **winding, share=two)
+        yield Finding(text, (*rests_on, "within_2"), weight, context)
 
 
 def _counted(used: Array) -> int:
@@ -313,9 +346,11 @@ def appeal(result: Result) -> float:
 
 
 def brief(result: Result, noun: str) -> str:
-    """That the positions run round a circle, and how many a lap takes; "" where they do not."""
-    lap = result.value("lap")
-    return WORDING("brief", lap=lap, noun=noun) if lap is not None else ""
+    """That the positions run round a circle, and how many a lap takes; "" where no finding says
+    so.
+    """
+    is_found = any("lap" in finding.rests_on for finding in result.findings)
+    return WORDING("brief", lap=result.value("lap"), noun=noun) if is_found else ""
 
 
 PLACED = """\

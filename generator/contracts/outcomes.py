@@ -127,6 +127,11 @@ class Outcome:
         return tuple(one for one in self.lint if one.level != "fact" and not one.is_question)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether some of its numbers are of weights, and not all computed from its settings."""
+        return bool(self.use) or any(one.encoding.provenance.tensor for one in self.readings)
+
+    @property
     def ending(self) -> Ending:
         """Its status, by which what an earlier build read is counted apart."""
         return "stale" if self.stale is not None else self.status

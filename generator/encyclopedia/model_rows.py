@@ -131,10 +131,15 @@ def rows(atlas: Atlas) -> tuple[KnownModelRow, ...]:
     """Every model, the newest first, those without any known month last."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     models = sorted(records(atlas), key=lambda model: model["id"].lower())
-    near, measured = best_months(models), measured_of(atlas)
+    near, measured, marks = best_months(models), measured_of(atlas), marks_of(atlas)
     dated = sorted(models, key=lambda model: near.get(model["id"], ""), reverse=True)
     return tuple(
-        _row(model, titles, near.get(model["id"], ""), measured.get(model["id"], ""))
+        _row(
+            model,
+            titles,
+            near.get(model["id"], ""),
+            (measured.get(model["id"], ""), marks.get(model["id"], "")),
+        )
         for model in dated
     )
 
@@ -176,9 +181,18 @@ def _parsed(data: bytes) -> Sequence[Json]:
 
 
 def measured_of(atlas: Atlas) -> dict[str, str]:
-    """Pages with measures, by the models that they or the copies on them are of."""
+    """Pages with numbers, by the models that they or the copies on them are of."""
     shown = replace(atlas, outcomes=tuple(one for one in atlas.outcomes if one.readings))
     return copies_of(shown) | pages_of(shown)
+
+
+def marks_of(atlas: Atlas) -> dict[str, str]:
+    """Whether the numbers on these pages are measured on weights, or computed from settings
+    alone, as a name of a wording, by the models.
+    """
+    measured = tuple(one for one in atlas.outcomes if one.is_measured)
+    marks = dict.fromkeys(measured_of(atlas), "computed")
+    return marks | dict.fromkeys(measured_of(replace(atlas, outcomes=measured)), "measured")
 
 
 def pages_of(atlas: Atlas) -> dict[str, str]:
@@ -236,17 +250,20 @@ def kind_of(model: Json) -> str:
     return "speech" if hears else "text"
 
 
-def _row(model: Json, titles: Mapping[str, str], near: str, measured: str) -> KnownModelRow:
+def _row(
+    model: Json, titles: Mapping[str, str], near: str, numbers: tuple[str, str]
+) -> KnownModelRow:
+    """numbers: the address of its numbers, and whether they are measured; "" without any"""
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
     months = str(model["month"] or "")
     known = WORDING("unchecked_short") if model["from_knowledge"] else ""
-    mark = (WORDING("measured"),) if measured else ()
+    address, mark = numbers[0], (WORDING(numbers[1]),) if numbers[1] else ()
     cells = (
         ModelCell(
             name,
-            address=measured or page_of(model["id"], ".html"),
+            address=address or page_of(model["id"], ".html"),
             hint=" · ".join(filter(None, (owner, model["model_type"], *mark, known))),
             title=WORDING("unchecked") if known else "",
         ),

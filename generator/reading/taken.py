@@ -82,18 +82,32 @@ class Taken:
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
-        apart = None if self.turns_as(ours) else self.apart(ours)
-        return "alone", {**readers, "source": source, "theirs": self.words, **layers,
-                         "limit": self.limit, "apart": apart}  # fmt: skip
+        apart = None if self.has_angles_of(ours) else self.apart(ours)
+        rotation = {"theirs": self.words, "apart": apart, "factors": self.factors_apart(ours)}
+        return "alone", {**readers, "source": source, **rotation, **layers, "limit": self.limit}
 
     def turns_as(self, other: "Taken") -> bool:
         """Whether its rotations are those of ``other``."""
+        return self.has_angles_of(other) and not self.factors_apart(other)
+
+    def has_angles_of(self, other: "Taken") -> bool:
+        """Whether its rotations turn the same pairs as those of ``other``, by the same angles."""
         return self.rotations.keys() == other.rotations.keys() and all(
             form.frequencies.shape == (twin := other.rotations[part]).frequencies.shape
             and np.allclose(form.frequencies, twin.frequencies, rtol=CLOSE, atol=0.0)
-            and np.isclose(form.attention_factor, twin.attention_factor, rtol=CLOSE)
             for part, form in self.rotations.items()
         )
+
+    def factors_apart(self, other: "Taken") -> list[tuple[float, float]]:
+        """By what it and ``other`` multiply sines and cosines, of the first rotation in which the
+        two differ; empty where they do not.
+        """
+        every = [
+            (form.attention_factor, other.rotations[part].attention_factor)
+            for part, form in self.rotations.items()
+            if part in other.rotations
+        ]
+        return [pair for pair in every if not math.isclose(*pair, rel_tol=CLOSE)][:1]
 
     def settings_apart(self, other: "Taken") -> list[Json]:
         """Settings of scalings of one kind that ``other`` takes, and it does not, or otherwise;

@@ -87,10 +87,11 @@
     return cell ? cell.textContent.trim().replace(/\s+/g, " ") : "";
   }
 
-  /* The number that a cell holds as the site writes them: 1,024 and −0.5 and 1.2 × 10⁻⁷; null if it is none. */
+  /* The number that a cell holds as the site writes them: 1,024, −0.5, 1.2 × 10⁻⁷, 0.78 ± 0.02 and over 0.9999; null if it is none. */
   function numberOf(cell, text) {
     if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
     const plain = text
+      .replace(/^(over|under) | ± .*$/g, "")
       .replace(/ × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, power) => `e${[...power].map((mark) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(mark)).map((at) => (at ? at - 1 : "-")).join("")}`)
       .replace(/,(?=\d{3})/g, "")
       .replace("−", "-");

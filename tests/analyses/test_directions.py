@@ -150,7 +150,8 @@ def test_a_helix_is_reported_with_its_turns() -> None:
     assert finding.text == (
         "The table is a helix of 4.88 turns, one about every 40.8 positions. The rate is nearly"
         " even: the fastest eighth of the path turns 1.25 times as fast as the slowest. The first"
-        " three principal components account for 100% of the variance."
+        " three principal components account for 100% of the variance. Of the steps, 100% turn the"
+        " same way, of random numbers at most 55%."
     )
     # Its axis is a little askew: five whole turns lean on it.
     turns = result_of(principal_components, HELIX).value("turns")
@@ -164,8 +165,9 @@ def test_a_helix_is_reported_with_its_turns() -> None:
 ])  # fmt: skip
 def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) -> None:
     beside = noise * np.random.default_rng(1).normal(size=(200, width))
-    text = findings_of(principal_components, np.hstack([HELIX[:, :2], beside]))[0].text
-    assert (text.startswith(opening), end in text) == (True, True)
+    (found,) = findings_of(principal_components, np.hstack([HELIX[:, :2], beside]))
+    assert (found.text.startswith(opening), end in found.text) == (True, True)
+    assert "In random numbers of the same size, these are at most 5" in found.context
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,28 @@ def test_a_helix_holds_most_of_the_variance(noise: float, opening: str, weight: 
 def test_without_a_path_there_is_no_circle(values: Floats, grid: tuple[int, int] | None) -> None:
     text = " ".join(texts_of(result_of(principal_components, values, grid)))
     assert ("circle" in text, "helix" in text) == (False, False)
+
+
+def test_of_random_numbers_half_of_the_steps_turn_one_way() -> None:
+    """With n rows of d, the largest eigenvalues approach (√n + √d)² (Johnstone 2001), of which two
+    are at most 2 (√n + √d)² / (n d) of all; of signs that are drawn, less than 1 in 1,000 tables
+    has over half plus 1.65 / √n of one kind.
+    """
+    n, d = 508, 384
+    steady, share = principal_components.of_noise(np.arange(n), d)
+    assert 0.5 < steady < 0.5 + 1.65 / np.sqrt(n)
+    assert share == pytest.approx(2.0 * (np.sqrt(n) + np.sqrt(d)) ** 2 / (n * d), rel=0.04)
+
+
+def test_a_circle_that_holds_no_more_than_random_numbers_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(principal_components, "of_noise", lambda *_: (0.55, 1.0))
+    result = result_of(principal_components, HELIX)
+    assert [text.partition(" account")[0] for text in texts_of(result)] == [
+        "The first three principal components"
+    ]
+    assert principal_components.brief(result, "token") == ""
 
 
 def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:

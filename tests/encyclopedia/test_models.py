@@ -4,12 +4,13 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
 
-from generator.contracts import Atlas, Outcome
+from generator.contracts import Atlas, Outcome, Provenance
 from generator.encyclopedia import model_rows as models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
@@ -146,6 +147,23 @@ def test_rows_lead_to_pages_of_models_and_these_to_pages_of_checkpoints(atlas: A
         "models/meta-llama--Llama-3.1-8B-Instruct.html": "checkpoints/ours.html",
         "models/EleutherAI--pythia-1.4b.html": "checkpoints/pythia.html",
     }
+
+
+def test_what_follows_from_settings_alone_is_computed_and_not_measured(atlas: Atlas) -> None:
+    def of(tensor: str | None) -> Any:
+        return SimpleNamespace(encoding=SimpleNamespace(provenance=Provenance("x", tensor)))
+
+    pairs = zip(atlas.outcomes, ("wpe.weight", None), strict=True)
+    shown = replace(
+        atlas, outcomes=tuple(replace(one, readings=(of(tensor),)) for one, tensor in pairs)
+    )
+    ids = "meta-llama/Llama-3.1-8B-Instruct", "EleutherAI/pythia-1.4b"
+    assert models.marks_of(shown) == dict(zip(ids, ("measured", "computed"), strict=True))
+    assert models.marks_of(atlas) == {}
+    hints = {row.id: row.cells[0].hint for row in models.rows(shown)}
+    assert [hints[name].rpartition(" · ")[2] for name in ids] == ["measured", "computed"]
+    states = {page.path: vars(page.context)["state"] for page in published_model.pages(shown)}
+    assert sorted(filter(None, states.values())) == ["computed", "measured"]
 
 
 def test_the_newest_come_first(atlas: Atlas) -> None:

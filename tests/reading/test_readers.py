@@ -1,5 +1,6 @@
 """What other programs take from a config.json."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from generator.reading.programs import (
     transformers5,
     vllm,
 )
+from generator.reading.rules.readers import _both
 from generator.reading.taken import agreed, all_readers, taken
 
 SIZES = {
@@ -48,6 +50,7 @@ def test_what_differs_comes_first_and_names_what_is_not_read_once() -> None:
     [rule] = [rule for rule in all_rules() if rule.key == "readers"]
     values = {"readers": ["A", "B"], "theirs": [str(yarn)], "ours": ["ours"], "mend": {}}
     rest = {"settings": settings, "logits": [1.0, 1.0], "source": "config.json"}
+    rest |= {"is_turned_alike": False, "factors": []}
     text = rule.wording("otherwise", **values, **rest, apart=0.1296)
     assert text.startswith(
         "Rotations differ by program: at a distance of 7.72 positions, the angle"
@@ -57,6 +60,27 @@ def test_what_differs_comes_first_and_names_what_is_not_read_once() -> None:
     assert text.count("A and B") == 2
     fast = rule.wording("otherwise", **values, **rest, apart=1.5)
     assert fast.startswith("Rotations differ by program. From config.json, A and B take")
+
+
+def test_where_magnitudes_alone_differ_no_angle_is_said_to() -> None:
+    """YaRN's magnitude is 0.1 ln 4 + 1 = 1.1386 (Peng et al. 2023, section 3.4)."""
+    factors: tuple[dict[str, float], ...] = ({}, {"attention_factor": 1.5})
+    plain, given = (
+        taken({**SIZES, "rope_parameters": {"rope_theta": 5e5, **YARN, **more}}, "own")[-2]
+        for more in factors
+    )
+    assert plain.reader.key == "transformers5"
+    assert plain.has_angles_of(given)
+    assert not plain.turns_as(given)
+    [(one, other)] = plain.factors_apart(given)
+    assert [one, other] == pytest.approx([0.1 * math.log(4.0) + 1.0, 1.5])
+    [rule] = [rule for rule in all_rules() if rule.key == "readers"]
+    text = rule.wording("otherwise", **_both([plain], given), mend={}, source="config.json")
+    assert text.startswith(
+        "Rotations have the same angles in all programs, but another magnitude. From"
+    )
+    assert "multiplies sines and cosines by 1.139, and transformers 5 by 1.5." in text
+    assert "rad" not in text
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,11 @@ def principal_components(table: Table) -> Metrics:
 def _path(table: Table, places: Array) -> Metrics:
     """The path in the plane of two components."""
     if not table.is_line:
-        return dict.fromkeys(("turns", "steady", "rate", "evenness", "onwards", "lap"))
+        keys = ("turns", "steady", "rate", "evenness", "onwards", "lap")
+        return dict.fromkeys((*keys, "steady_noise", "within_2_noise"))
     numbers = np.flatnonzero(table.is_inlier)
     plane = places[:, 0] + 1j * places[:, 1]
-    angles = np.angle(plane[1:] / plane[:-1])[np.diff(numbers) == 1]
-    onwards = angles * np.sign(angles.sum())
+    onwards = _turning(plane, numbers)
     means = [float(stretch.mean()) for stretch in np.array_split(onwards, 8)]
     unevenness = np.abs(plane).std() / np.abs(plane).mean()
     is_round = onwards.sum() >= 2 * np.pi and np.mean(onwards > 0) >= 0.95 and unevenness <= 0.4
@@ -173,7 +173,28 @@ def _path(table: Table, places: Array) -> Metrics:
         "rate": max(means) / min(means) if min(means) > 0 else None,
         "evenness": np.abs(plane).std() / np.abs(plane).mean(),
         "onwards": abs(spearmanr(places[:, 2], numbers).statistic),
+        **_noise(numbers, table.vectors.shape[1], is_round=bool(is_round)),
     }
+
+
+def _turning(plane: Array, numbers: Array) -> Array:
+    """Angles from each position to the next, positive in the main direction."""
+    angles = np.angle(plane[1:] / plane[:-1])[np.diff(numbers) == 1]
+    return np.asarray(angles * np.sign(angles.sum()))
+
+
+def _noise(numbers: Array, n_dimensions: int, *, is_round: bool) -> Metrics:
+    """The most of five tables of random numbers."""
+    if not is_round:
+        return dict.fromkeys(("steady_noise", "within_2_noise"))
+    found = []
+    for seed in range(5):
+        rows = np.random.default_rng(seed).normal(size=(len(numbers), n_dimensions))
+        left, lengths, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+        plane = lengths[0] * left[:, 0] + 1j * lengths[1] * left[:, 1]
+        share = np.sum(lengths[:2] ** 2) / np.sum(lengths**2)
+        found.append((100 * np.mean(_turning(plane, numbers) > 0), 100 * share))
+    return dict(zip(("steady_noise", "within_2_noise"), np.max(found, axis=0), strict=True))
 
 
 def spectrum(table: Table) -> Metrics:

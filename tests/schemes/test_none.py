@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks import without_encoding
 from generator.checkpoints.model.engines_families import ENGINES
 from generator.checkpoints.model.families import MIXED, RECURRENT, UNLESS
 from generator.contracts import Scheme, discovery
 from generator.encodings import NoEncoding
-from generator.schemes.none import find
+from generator.figures.svg import encode
+from generator.schemes.none import SCHEME, find, trained
+from generator.site.pictures import scheme_pictures
+from generator.text import measured, uncertain
 from tests.support import DictFiles, form_of
 
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
@@ -89,3 +93,77 @@ def test_no_other_scheme_recognises_a_family_without_encoding(family: str) -> No
         for encoding in scheme.find(files)
     ]
     assert len(claimed) == 1
+
+
+def test_without_a_mask_states_change_places_as_tokens_do_and_nothing_else() -> None:
+    """An encoder without positions is equivariant to permutations (Zaheer et al. 2017)."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 3, "vocab_size": 40}
+    model = BertModel(BertConfig(**sizes, intermediate_size=32)).eval()
+    model.embeddings.position_embeddings.weight.data.zero_()
+    order, ids = [3, 0, 4, 2, 1, 5], torch.arange(7, 13)[None]
+    with torch.no_grad():
+        states, swapped = (model(input_ids=each)[0] for each in (ids, ids[:, order]))
+    torch.testing.assert_close(swapped, states[:, order], rtol=0, atol=1e-5)
+
+
+def rows_of(model: Any) -> Any:
+    """The table of positions of a GPT-2: (n_positions, d_model)."""
+    return model.transformer.wpe.weight.detach().numpy()
+
+
+def test_a_model_is_trained_without_its_table_and_one_loses_it() -> None:
+    data = np.random.default_rng(0).integers(256, size=500)
+    before, trained = without_encoding.train(data, 0, 2, has_table=False)
+    assert [rows_of(each).any() for each in (before, trained)] == [False, False]
+    assert not torch.equal(before.transformer.wte.weight, trained.transformer.wte.weight)
+    _, with_table = without_encoding.train(data, 0, 2, has_table=True)
+    assert rows_of(with_table).any()
+    without_encoding.without_table(with_table)
+    assert not rows_of(with_table).any()
+    # Of bytes that are all as frequent, log 256.
+    every = np.tile(np.arange(256), 4)
+    found = without_encoding.loss_of_frequencies(every, every)
+    assert found == pytest.approx(np.log(256.0))
+
+
+def test_numbers_of_the_page_are_those_of_the_models_that_were_trained() -> None:
+    numbers, text = trained.PICTURE.numbers(), " ".join(SCHEME.wording.shown("explain").split())
+    for title, losses in zip(
+        ("a learned table", "none, in training and after it", "set to zero after training"),
+        numbers["losses"],
+        strict=True,
+    ):
+        error = losses.std(ddof=1) / np.sqrt(len(losses))
+        assert f"{title} | {uncertain(losses.mean(), error)} |" in text
+    assert f"each byte occurs | {measured(float(numbers['frequencies']))} |" in text
+    of_layers = numbers["trained"].mean(axis=0)
+    assert int(of_layers.argmax()) == 3
+    shares = 100.0 * numbers["trained"][:, 3]
+    share = uncertain(shares.mean(), shares.std(ddof=1) / np.sqrt(len(shares)), "%")
+    assert f"after three layers, a linear probe recovers {share}% of" in text
+    assert f"at most {numbers['random'].max():.0%} in any layer with random weights" in text
+
+
+def test_the_page_claims_what_every_seed_shows() -> None:
+    numbers = trained.PICTURE.numbers()
+    with_table, without, taken_away = numbers["losses"]
+    assert with_table.max() < without.min() < without.max() < taken_away.min()
+    assert taken_away.max() < numbers["frequencies"]
+    assert numbers["trained"][:, 1:].min() > 4.0 * numbers["random"].max()
+    assert np.abs(numbers["trained"][:, 0]).max() < 0.01
+
+
+def test_the_picture_of_training_is_small_and_has_its_numbers() -> None:
+    figure = scheme_pictures.further(SCHEME)["trained"]
+    numbers, drawn = trained.PICTURE.numbers(), encode(figure.spec.draw, {})
+    assert (len(drawn) < 40_000, drawn == encode(figure.spec.draw, {})) == (True, True)
+    assert f"to {numbers['trained'].mean(axis=0).max():.2f} after three of four" in figure.alt
+    assert (
+        "losses of {:.2f} with a table, {:.2f} without any, and {:.2f} with one".format(
+            *numbers["losses"].mean(axis=1)
+        )
+        in figure.alt
+    )

@@ -2,7 +2,8 @@
 tables, strips and captions, so that two places give a value alike. CSV and JSON have all digits.
 
 Per cent is whole, and has one decimal below ten. Others have three significant digits, two below a
-tenth, and two decimals at most. More digits only tell a value from 0, 1, −1 or 100%.
+tenth, and two decimals at most. More digits, two at most but near 0, only tell a value from 0, 1,
+−1 or 100%.
 """
 
 import re
@@ -33,17 +34,18 @@ def breaks_the_rule(shown: str, is_percent: bool) -> bool:
     size = abs(float(shown.replace(",", "").replace("−", "-")))
     decimals = len(shown.partition(".")[2])
     if is_percent:
-        most = 9 if 99.0 < size < 100.0 or size < 0.1 else int(size < 10.0)
+        most = 2 if 99.0 < size < 101.0 else 9 if size < 0.1 else int(size < 10.0)
     elif size < 0.1:
         return len(f"{size:.{decimals}f}".lstrip("0.")) > 2
     else:
         near_one = abs(size - 1.0) < 0.0051
-        most = 9 if near_one else 2 if size < 10.0 else int(size < 100.0)
+        most = 4 if near_one else 2 if size < 10.0 else int(size < 100.0)
     return decimals > most
 
 
 def test_the_rule_has_two_sides() -> None:
     many = [("86.37", True), ("5.67", True), ("0.8513", False), ("43.93", False), ("508.3", False)]
+    many += [("99.996", True), ("0.99998", False)]
     few = [("5.7", True), ("99.7", True), ("0.85", False), ("0.998", False), ("0.058", False)]
     assert [case for case in (*many, *few) if breaks_the_rule(*case)] == many
 

@@ -448,23 +448,9 @@ def _of_kind(kind: str, results: Results, _: int) -> str:
     if not more:
         return ""
     most = max(more, key=lambda title: more[title])
-    sinks = _most_sinks(results) if kind == "first" else None
     return WORDING(
-        "bars", n_more=len(more), n_parts=len(known), title=most, most=more[most], sinks=sinks
+        "bars", n_more=len(more), n_parts=len(known), title=most, most=more[most], kind=kind
     )
-
-
-def _most_sinks(results: Results) -> tuple[str, float, float | None] | None:
-    """The part with most attention sinks on random tokens, their share and its standard error in %,
-    which pages give beside another share of heads on the first token; None without sinks.
-    """
-    known = [
-        (label.title, found.value, error.value if error else None)
-        for label, result in results.items()
-        if (found := result.find("sinks")) and found.value
-        for error in (result.error_of("sinks"),)
-    ]
-    return max(known, key=lambda one: one[1], default=None)
 
 
 def _to_one_place(result: Result) -> Floats:

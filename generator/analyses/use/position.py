@@ -85,7 +85,7 @@ def compute(stack: RunningStack) -> Result:
             *(
                 Metric(key, title, None, UNIT, reasons[key])
                 if key in reasons
-                else Metric(key, title, rises[key].mean, UNIT)
+                else Metric(key, title, 0.0 if rises[key].is_none else rises[key].mean, UNIT)
                 for key, title in TITLES.items()
                 if stack.wants(key)
             ),

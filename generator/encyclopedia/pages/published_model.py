@@ -19,7 +19,7 @@ from generator.encyclopedia.model_rows import (
     copies_of,
     growing,
     kind_of,
-    measured_of,
+    marks_of,
     page_of,
     pages_of,
     records,
@@ -68,7 +68,8 @@ class StackOfLayers:
 @dataclass(frozen=True)
 class PublishedContext(PageContext, template="published_model.md.jinja"):
     """model: as in models.json; titles: of schemes by key; measured: address of figures, or "";
-        copied: of those of a copy; has_measures: whether there are figures
+        copied: of those of a copy; state: "measured" or "computed", as its figures are, or ""
+        without any
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
@@ -103,7 +104,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     keys: Sequence[str]
     measured: str
     copied: str
-    has_measures: bool
+    state: str
     taken: Sequence[tuple[str, bool]]
     beside: tuple[Sequence[str], str]
     file: str
@@ -112,7 +113,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    shown, family = (pages_of(atlas), copies_of(atlas), measured_of(atlas)), relatives(atlas)
+    shown, family = (pages_of(atlas), copies_of(atlas), marks_of(atlas)), relatives(atlas)
     return [_page(model, titles, shown, family.get(model["id"], ())) for model in records(atlas)]
 
 
@@ -144,7 +145,7 @@ def _page(
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=shown[0].get(model["id"], ""),
         copied=shown[1].get(model["id"], ""),
-        has_measures=model["id"] in shown[2],
+        state=shown[2].get(model["id"], ""),
         beside=_beside(model["id"], family),
         file=path(model["id"]),
         taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],

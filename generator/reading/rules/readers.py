@@ -20,8 +20,9 @@ from generator.reading.taken import (
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Programs that turn by other angles or other pairs, or limit other layers or lengths, without
-    a word, and programs that refuse the file; of one program that is asked for, also what it takes.
+    """Programs that turn by other angles, magnitudes or pairs, or limit other layers or lengths,
+    without a word, and programs that refuse the file; of one program that is asked for, also what
+    it takes.
     """
     config = examined.files.config
     if not is_read(config):
@@ -87,12 +88,15 @@ def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tup
         yield "limits", {**readers, "served": by_program, "ours": ours.limit, "paths": paths}
 
 
-def _both(group: list[Taken], ours: Taken) -> Json:
+def _both(group: Sequence[Taken], ours: Taken) -> Json:
+    is_turned_alike = group[0].has_angles_of(ours)
     return {
         "readers": [one.name for one in group],
         "theirs": group[0].words,
         "ours": ours.words,
-        "apart": ours.apart(group[0]),
+        "apart": None if is_turned_alike else ours.apart(group[0]),
+        "is_turned_alike": is_turned_alike,
+        "factors": group[0].factors_apart(ours),
         "settings": group[0].settings_apart(ours),
         "logits": [one.logits for one in (group[0], ours)],
     }

@@ -7,6 +7,7 @@ from generator.figures.canvas import Figure
 from generator.figures.panels import image_panels
 from generator.figures.scene import Panel
 from generator.figures.style import SEQUENTIAL
+from generator.schemes.none import trained
 
 N_SHOWN, RETAINED = 16, 0.8
 
@@ -36,4 +37,5 @@ PICTURE = Picture(
     numbers=_numbers,
     draw=_draw,
     card=lambda numbers: numbers["attention"],
+    further={"trained": trained.PICTURE},
 )

@@ -61,7 +61,8 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     layered: stacks of which there is something to say, each with the context of its model; n_known:
         models whose layers are known
     common: schemes with the number of models in which each was measured, the most common first
-    listed, n_read: entries of the list, and those that this build read
+    listed, n_read: entries of the list, and those that this build read; n_of_weights: those with
+        numbers of weights
     """
 
     columns: Sequence[Column]
@@ -74,6 +75,7 @@ class CatalogueContext(PageContext, template="checkpoints.md.jinja"):
     common: Sequence[tuple[Scheme, int]]
     listed: int
     n_read: int
+    n_of_weights: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -90,6 +92,7 @@ def pages(atlas: Atlas) -> list[Page]:
         _common(atlas),
         len(atlas.outcomes),
         sum(outcome.status == "ok" for outcome in atlas.outcomes),
+        sum(outcome.is_measured and bool(outcome.readings) for outcome in atlas.outcomes),
     )
     return [Page("checkpoints/index.md", context)]
 

@@ -75,8 +75,9 @@ class FrontContext(PageContext, template="index.md.jinja"):
     ways: those with pictures first; gallery: checkpoints of theirs, each once
     without_encoding: some of those that have none; is_complete: whether all of them are here
     built: what could be read, and how many encodings and schemes it has; listed: entries
-    n_measured: how many of these have numbers; published: how many models each guest has, by its
-        key
+    n_measured, n_computed: how many of these have numbers of weights, and how many others have
+        numbers that are computed from their settings
+    published: how many models each guest has, by its key
     """
 
     hero: Hero | None
@@ -90,6 +91,7 @@ class FrontContext(PageContext, template="index.md.jinja"):
     n_encodings: int
     n_schemes: int
     n_measured: int
+    n_computed: int
     published: Mapping[str, int]
     listed: int
     versions: Mapping[str, str]
@@ -199,7 +201,8 @@ def _general(atlas: Atlas) -> FrontContext:
         built,
         len(encodings),
         sum(scheme.key in shown for scheme in used),
-        sum(bool(outcome.readings) for outcome in built),
+        sum(outcome.is_measured for outcome in built),
+        sum(bool(outcome.readings) and not outcome.is_measured for outcome in built),
         {guest.key: len(guest.named(atlas)) for guest in atlas.guests},
         len(atlas.outcomes),
         atlas.versions,

@@ -157,6 +157,16 @@ def test_a_head_of_images_is_of_a_kind_if_it_is_on_plain_and_on_noisy_ones() -> 
     assert heads.confirmed(result, fewer)[0].text == finding.text  # The table is of the first run.
 
 
+RULE = (
+    " A head counts if, as a mean over texts, queries of the second half (of the middle half, where"
+    " positions also see later ones) give that token over 30% of their attention."
+)
+SINKS = (
+    " Attention sinks, which are counted in each text and over all queries, are another number, in"
+    " the table."
+)
+
+
 def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
     def result(share: float, random: float) -> Result:
         return Result((Metric("first", "", share, "%"),), {"first_random": np.array(random)})
@@ -165,9 +175,10 @@ def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
     both = {LABEL: result(49.2, 1.0), OTHER: result(3.0, 3.0)}
     assert first.sentence(both, 2) == (
         f"1 of 2 parts has more of them than with random weights, up to 49% of heads in {SMOLLM2}."
+        f"{RULE}{SINKS}"
     )
     assert first.sentence({LABEL: both[LABEL]}, 1) == (
-        f"{SMOLLM2} has more of them than with random weights: 49% of heads."
+        f"{SMOLLM2} has more of them than with random weights: 49% of heads.{RULE}{SINKS}"
     )
     assert first.sentence({OTHER: both[OTHER]}, 1) == ""
     assert first.sentence({**both, OTHER: result(60.0, 70.0)}, 2) == first.sentence(both, 2)
@@ -217,8 +228,7 @@ def test_both_shares_of_heads_on_the_first_token_say_how_they_are_counted() -> N
         " over texts, for later queries alone); on text, 74"
     )
     [bars] = [one for one in heads.ANALYSIS.bars if one.metric == "first"]
+    # Under one heading, one of the two.
     assert bars.sentence({LABEL: result}, 1) == (
-        f"{SMOLLM2} has more of them than with random weights: 61% of heads. These are means over"
-        " texts, for queries in the second or middle half. Attention sinks are counted in each text"
-        f" over all queries: 74 ± 2% of heads in {SMOLLM2} (± standard error)."
+        f"{SMOLLM2} has more of them than with random weights: 61% of heads.{RULE}{SINKS}"
     )

@@ -101,10 +101,14 @@ class Rise:
         return abs(self.mean) >= CERTAIN * self.error and self.mean != 0.0
 
     @property
+    def is_none(self) -> bool:
+        """Whether it is below ``NOTHING`` with three standard errors."""
+        return abs(self.mean) + CERTAIN * self.error < NOTHING
+
+    @property
     def is_known(self) -> bool:
         """Whether more sequences would hardly change it, or what is said of it."""
-        is_none = abs(self.mean) + CERTAIN * self.error < NOTHING
-        return is_none or self.error <= KNOWN * abs(self.mean)
+        return self.is_none or self.error <= KNOWN * abs(self.mean)
 
 
 NO_RISE = Rise(np.nan, np.nan)
