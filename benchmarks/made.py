@@ -62,7 +62,6 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
-        "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
         "without_windows": list(_without_windows(told)),
         "pairs": [
             next((order for *_, order in stated_orders(config)), None),
