@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json, Limit, Outcome
-from generator.encyclopedia import details
+from generator.encyclopedia import details, programs
+from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import growing, kind_of, limits_of, page_of, records
 
 OF_HUB = "hub:"
@@ -17,7 +18,7 @@ class OfCheckpoint:
     address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
         ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
         known; titles: of schemes by key; without_windows: programs that give no layer a window;
-        limits: as ``limits_of``
+        limits: as ``limits_of``; differ: as ``programs.differing``
     """
 
     model: Json
@@ -28,6 +29,7 @@ class OfCheckpoint:
     titles: Mapping[str, str]
     without_windows: Sequence[str]
     limits: Sequence[Limit]
+    differ: Sequence[Json]
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
@@ -47,4 +49,5 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
         {scheme.key: scheme.title for scheme in atlas.schemes},
         details.without_windows(name),
         limits_of(atlas).get(name, ()),
+        () if (known := known_model(name)) is None else programs.of(known)["differ"],
     )
