@@ -16,13 +16,13 @@ from typing import Any
 from generator.checkpoints.model.pair_order import gguf_order, stated_orders
 from generator.contracts import Encoding, EncodingRecord, Files, LintFinding, Origin
 from generator.encodings import Form, Temperature
-from generator.encyclopedia import details, known_models, made, table
+from generator.encyclopedia import details, known_models, made, programs, table
 from generator.encyclopedia.known_models import KnownModel
 from generator.errors import RefusedError, RowError
 from generator.reading import lint
 from generator.reading.evidence import evidence, look_closely
 
-ORDER = ("details", "check", "expected", "made_for", "row")
+ORDER = ("details", "check", "programs", "expected", "made_for", "row")
 
 
 def write(hub_id: str, **parts: Any) -> None:
@@ -41,7 +41,7 @@ def _compact(value: Any) -> str:
 def write_rows(models: Iterable[KnownModel]) -> None:
     """Write details and rows."""
     for model in models:
-        write(model.id, details=details_of(model))
+        write(model.id, details=details_of(model), programs=programs_of(model))
         row = table.row(model)  # Has the details.
         write(model.id, row=row, made_for=made.made_for(model, made.made(model.id)))
 
@@ -62,13 +62,21 @@ def details_of(model: KnownModel) -> dict[str, Any]:
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
         "lint": [[one.rule, one.text] for one in told if one.level != "fact"],
-        "taken": list(lint.sentences(config)) if any(one.readers for one in told) else [],
         "without_windows": list(_without_windows(told)),
         "pairs": [
             next((order for *_, order in stated_orders(config)), None),
             gguf_order(config.text_model.family),
         ],
     }
+
+
+def programs_of(model: KnownModel) -> dict[str, Any]:
+    """What programs take from a config, with its digest."""
+    try:
+        told = lint.findings(model.files, look_closely(model.files))
+    except RowError:
+        return {"of": details.digest(model)}
+    return programs.found(model, told)
 
 
 def _without_windows(told: Iterable[LintFinding]) -> Iterator[str]:

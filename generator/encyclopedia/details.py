@@ -11,18 +11,17 @@ from generator.encyclopedia import made
 from generator.encyclopedia.known_models import KnownModel, known_model
 
 NOTHING: Mapping[str, Any] = {
-    "origins": {}, "temperature": None, "layers": [], "lint": [], "taken": [],
-    "without_windows": [], "pairs": [None, None],
+    "origins": {}, "temperature": None, "layers": [], "lint": [], "without_windows": [],
+    "pairs": [None, None],
 }  # fmt: skip
 
 
 def of(model: KnownModel) -> Mapping[str, Any]:
     """origins: of each parameter of each rotation, by its key; temperature: of a factor by
-    position; layers: keys that these follow from; lint: rule and sentence of each finding; taken:
-    what programs take, as ``lint.sentences``, where two differ; without_windows: names of programs
-    that give no layer a window, where transformers 5 does; pairs: the order of rotated components
-    by its family, and that in GGUF, None where unknown; without anything for a config that is newer
-    than them.
+    position; layers: keys that these follow from; lint: rule and sentence of each finding;
+    without_windows: names of programs that give no layer a window, where transformers 5 does;
+    pairs: the order of rotated components by its family, and that in GGUF, None where unknown;
+    without anything for a config that is newer than them.
     """
     found = made.made(model.id).get("details", {})
     return {**NOTHING, **found} if found.get("of") == digest(model) else NOTHING

@@ -9,7 +9,8 @@ from math import prod
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
-from generator.contracts import Atlas, Json, Mixer, Scheme
+from generator.checkpoints.model.limits import BESIDE, ORIGINAL, TOKENIZER
+from generator.contracts import Atlas, Json, Limit, Mixer, Scheme
 from generator.contracts.wording import Wording
 from generator.encyclopedia import details
 from generator.text import significant
@@ -27,6 +28,7 @@ AT_POSITION = "models/position.html#model="
 PAPER = re.compile(r"arXiv (\d\d)(0[1-9]|1[0-2])\.\d{4,5}")
 KINDS: Mapping[Mixer, str] = {mixer: LAYERS("name", mixer=mixer) for mixer in get_args(Mixer)}
 NO_LIMIT = "none"  # as a facet
+STATING = frozenset({TOKENIZER, *(file for file, _ in BESIDE)})  # Limits, beside a config.
 COLUMNS: Mapping[str, str] = {  # Their titles, by the names that addresses have.
     "model": "Model",
     "published": "Published",
@@ -200,6 +202,23 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     return {
         outcome.checkpoint.model: f"checkpoints/{outcome.checkpoint.slug}.html"
         for outcome in atlas.outcomes
+    }
+
+
+def limits_of(atlas: Atlas) -> dict[str, Sequence[Limit]]:
+    """What the files of listed models, or of their copies, state of the length of a text, the least
+    first, where files beside the config state another one.
+    """
+    found = {
+        outcome.checkpoint.copy_of.removeprefix("hub:") or outcome.checkpoint.model: [
+            one for one in outcome.limits if one.length and not one.key.endswith(ORIGINAL)
+        ]
+        for outcome in atlas.outcomes
+    }
+    return {
+        name: limits
+        for name, limits in found.items()
+        if len({one.length for one in limits}) > 1 and any(one.file in STATING for one in limits)
     }
 
 

@@ -345,7 +345,8 @@ class OneModel(TypedDict):
     config: dict[str, Any]
     """Its config.json, cut to sizes, position, attention and layers."""
     readers: list[str]
-    """What programs take from it, a sentence each; empty where all take the same."""
+    """What programs take from it, a sentence for all that take the same; empty where that is not
+    known."""
     model: PublishedModel
     """As in models.json."""
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Json, Outcome
-from generator.encyclopedia import details
-from generator.encyclopedia.model_rows import growing, kind_of, page_of, records
+from generator.contracts import Atlas, Json, Limit, Outcome
+from generator.encyclopedia import details, programs
+from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.model_rows import growing, kind_of, limits_of, page_of, records
 
 OF_HUB = "hub:"
 
@@ -16,7 +17,8 @@ class OfCheckpoint:
 
     address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
         ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
-        known; titles: of schemes by key; without_windows: programs that give no layer a window
+        known; titles: of schemes by key; without_windows: programs that give no layer a window;
+        limits: as ``limits_of``; differ: as ``programs.differing``
     """
 
     model: Json
@@ -26,6 +28,8 @@ class OfCheckpoint:
     growing: int | None
     titles: Mapping[str, str]
     without_windows: Sequence[str]
+    limits: Sequence[Limit]
+    differ: Sequence[Json]
 
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
@@ -44,4 +48,6 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
         None if found["cache"] is None else growing(found),
         {scheme.key: scheme.title for scheme in atlas.schemes},
         details.without_windows(name),
+        limits_of(atlas).get(name, ()),
+        () if (known := known_model(name)) is None else programs.of(known)["differ"],
     )

@@ -10,7 +10,7 @@
   /* Called by data/sources.js. */
   atlas.sources = (known) => (atlas.known = known);
 
-  /* A promise of { version, date, address, repository, encodings: { name: { title, id, revision, licence, sha256 or numbers, arrays, table } } }. */
+  /* A promise of { version, date, release, address, repository, encodings: { name: { title, id, copy, revision, licence, sha256 or numbers, arrays, table } } }. */
   const known = () =>
     (asked ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -23,19 +23,24 @@
   /* The address of a path below the site: where it is published, if that is known; of a page from a disk else its path alone. */
   const addressOf = (path, { address }) => (address ? new URL(path, address).href : base.protocol === "file:" ? path : new URL(path, base).href);
 
+  /* Whether others reach the site where it is read. */
+  const isPublic = base.protocol.startsWith("http") && !/^(localhost|127\.|\[::1\])/.test(base.hostname);
+
   /* The same as others reach it: without an address of the site, its path beside the repository, if that is known. */
-  const placeOf = (path, all) => (all.address ? addressOf(path, all) : [all.repository, path].filter(Boolean).join(", "));
+  const placeOf = (path, all) => (all.address || isPublic ? addressOf(path, all) : [all.repository, path].filter(Boolean).join(", "));
 
   /* The path of an address below the site. */
   const pathOf = (address) => address.replace(base.href, "");
 
   const tex = (text) => text.replace(/[\\{}$&#%_~^]/g, (mark) => TEX[mark] ?? `\\${mark}`);
 
-  const versionOf = ({ version, date }) => `version ${version}${date ? `, data as of ${date}` : ""}`;
+  const versionOf = ({ version, date, release }) =>
+    `version ${version}${date ? `, data as of ${date}` : ""}${release ? `, release ${release} (data/releases/${release}/)` : ""}`;
 
-  function originOf({ id, revision, sha256, numbers }) {
+  function originOf({ id, copy, revision, sha256, numbers }) {
     const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : numbers;
-    return [id && `${id}${revision ? ` at revision ${revision}` : ""}`, digest].filter(Boolean).join(", ");
+    const from = id && `${copy ? "a copy of " : ""}${id}${revision ? ` at revision ${revision}` : ", revision not known"}`;
+    return [from, digest].filter(Boolean).join(", ");
   }
 
   /* [title, text] of a sentence and of BibTeX. what: of a figure its caption, of a number measure, value and unit; of: names of encodings; path: below the site */
@@ -44,13 +49,14 @@
     const named = encodings.length && encodings.length <= 3 ? encodings.map(({ title }) => title).join(", ") : "";
     const title = ["Position Atlas", named, what.replace(/\.$/, "")].filter(Boolean).join(": ");
     const origins = encodings.length <= 3 ? encodings.map(originOf) : [];
-    const address = all.address ? addressOf(path, all) : all.repository;
+    const hasAddress = Boolean(all.address || isPublic);
+    const address = hasAddress ? addressOf(path, all) : all.repository;
     const fields = {
       title: `{${tex(title)}}`,
       author: "{The Position Atlas developers}",
       ...(all.date ? { year: all.date.slice(0, 4) } : {}),
       ...(address ? { url: address } : {}),
-      note: tex([`V${versionOf(all).slice(1)}`, ...origins].join("; ")),
+      note: tex([`V${versionOf(all).slice(1)}`, ...origins, ...(hasAddress ? [] : [path])].join("; ")),
     };
     const lines = Object.entries(fields).map(([name, value]) => `  ${name} = {${value}}`);
     return [

@@ -32,6 +32,16 @@
   // What names a copy in another format, and at the end a tuned one: sought without, where nothing is found with them.
   const formats = /[-_ ]+(gguf|fp8|nvfp4|mxfp4|awq|gptq|mlx|bnb|int[48]|[48]-?bits?|bf16|fp16|quantized|q\d_\w+)(?![a-z0-9])/gi;
   const tuned = /[-_ ]+(instruct|chat|it)$/i;
+  // What is pasted: an address on the Hub, of a model's page or of a file of it, and a name with a tag, as ollama has them.
+  const address = /(?:huggingface\.co|hf\.co)\/(?:api\/)?(?:models\/)?([\w.-]+)(?:\/([\w.-]+))?/i;
+  const behind = /^(?:tree|blob|raw|resolve|commits?|discussions)$/i;
+  const pasted = (typed) => {
+    const [, owner, name] = address.exec(typed) ?? [];
+    if (owner) return name && !behind.test(name) ? `${owner}/${name.replace(/\.git$/, "")}` : owner;
+    return typed.trim().replace(/^([\w.-]+\/[\w.-]+)(?:\/.*|:[\w.-]*)$/, "$1").replace(/\/+$/, "");
+  };
+  const isName = (typed) => /^[\w.-]+\/[\w.-]+$/.test(pasted(typed));
+  const isSize = (word) => /^[v\d][\d.]*[a-z]?$/i.test(word);
   // How far a model is from what was typed: the smaller, the nearer; none where it does not fit.
   // A number has to be right in what else may be wrong or in another order, and so has a letter at it and a word of one or two letters.
   const distance = ({ name, id, heads, family, text, tokens, numbers, points }, words, parts, typedNumbers, typedPoints, typedLetters) => {
@@ -48,7 +58,8 @@
     const wrong = words.length > 5 ? Math.min(edits(words, name), edits(words, id)) : 9;
     return wrong <= (words.length > 7 ? 2 : 1) ? 4 + wrong : null;
   };
-  const found = (typed) => {
+  const found = (given) => {
+    const typed = pasted(given);
     const without = typed.replace(formats, "");
     const ways = [typed, without, without.replace(tuned, "")];
     return ways.map(near).find((models) => models.length) ?? [];
@@ -99,17 +110,14 @@
   const linked = ({ title, about, path }, properties) =>
     made("a", { href: base + path, ...properties }, title, made("small", { textContent: ` ${about}` }));
 
-  const box = (form) => {
-    const field = form.querySelector("input");
-    const list = form.querySelector("[role=listbox]");
-    let chosen = -1;
-    const linkTo = (path, text) => made("a", { href: base + path }, text);
-    const pages = made("a", {}, "Search all pages for these words.");
+  const linkTo = (path, text) => made("a", { href: base + path }, text);
+  // That there is no such model, and how one gets its page. more: what comes between
+  const absent = (...more) => {
     const none = made(
       "p",
-      { className: "pa-hint", hidden: true },
+      { className: "pa-hint pa-no-model", hidden: true },
       "No such model here. ",
-      pages,
+      ...more,
       " This is how you get its page: name it in ",
       linkTo("guide/quick-start.html#add-your-own-row", "a list of your own"),
       ", or print the same of its files with ",
@@ -119,6 +127,15 @@
       " updates the configs of the table of all models.",
     );
     none.setAttribute("role", "status");
+    return none;
+  };
+
+  const box = (form) => {
+    const field = form.querySelector("input");
+    const list = form.querySelector("[role=listbox]");
+    let chosen = -1;
+    const pages = made("a", {}, "Search all pages for these words.");
+    const none = absent(pages);
     list.after(none);
     const choose = (index) => {
       const options = [...list.children];
@@ -150,6 +167,7 @@
       const link = list.children[chosen]?.querySelector("a");
       event.preventDefault();
       if (link) link.click();
+      else if (!none.hidden && isName(field.value)) field.select(); // The site has no page with such a name, but many with its numbers.
       else if (!none.hidden) pages.click();
       else location.href = `${form.action}#${new URLSearchParams({ [form.dataset.paFind]: field.value.trim() })}`;
     });
@@ -160,6 +178,11 @@
   const search = (field, result) => {
     const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });
     const others = result.lastElementChild; // What the theme finds; it says above how much.
+    const none = absent();
+    result.prepend(none);
+    // Whether of a name nothing but its numbers is anywhere, so that what the theme finds is of other things.
+    const isOfNumbers = () =>
+      !field.value.split(/[^\w.]+/).filter(Boolean).every(isSize) && [...others.querySelectorAll("mark")].every((mark) => isSize(mark.textContent));
     const show = () => {
       const hasNumber = /\d/.test(field.value);
       // What has no id is a checkpoint alone, which the theme finds.
@@ -168,6 +191,8 @@
       if (!isFirst && !others.childElementCount) some.length = 0; // Until the theme has its results, which Enter opens.
       others[isFirst ? "before" : "after"](list);
       list.hidden = !some.length;
+      none.hidden = !models || some.length > 0 || !(isName(field.value) || (hasNumber && others.childElementCount > 0)) || !isOfNumbers();
+      others.hidden = !none.hidden;
       list.replaceChildren(
         ...some.map((model) => {
           const link = linked(model, { className: "md-search-result__link" });

@@ -353,6 +353,9 @@ def test_a_number_is_cited_at_its_link(page: Page, address: str, path: str, valu
     digits = re.escape(place.locator("td").first.or_(place).last.inner_text().split()[0])
     assert re.search(rf"{re.escape(known['title'])}: Components for 90% .* = {digits}", sentence)
     assert (sentence.endswith(f". {path}#{value}"), "url = " in bibtex) == (True, False)
+    assert f"; {path}\\#{value}" in bibtex.replace("\\_", "_")  # Where no address is known.
+    original = "a copy of sentence-transformers/all-MiniLM-L6-v2, revision not known"
+    assert (original in sentence, original in bibtex) == (True, True)
     assert known["sha256"] in sentence
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)

@@ -71,6 +71,15 @@ FOUND = {
     "Qwen3-8B-GGUF": "Qwen/Qwen3-8B",
     "Qwen/Qwen3-8B-FP8": "Qwen/Qwen3-8B",
     "gpt-oss-20b MXFP4": "openai/gpt-oss-20b",
+    "https://huggingface.co/openai/gpt-oss-20b": "openai/gpt-oss-20b",
+    "https://huggingface.co/openai/gpt-oss-20b/tree/main": "openai/gpt-oss-20b",
+    "huggingface.co/Qwen/Qwen3-8B/blob/main/config.json?x=1#L3": "Qwen/Qwen3-8B",
+    "hf.co/openai/gpt-oss-20b/": "openai/gpt-oss-20b",
+    "openai/gpt-oss-20b/": "openai/gpt-oss-20b",
+    "openai/gpt-oss-20b:Q4_K_M": "openai/gpt-oss-20b",
+    "ollama run hf.co/Qwen/Qwen3-8B:Q8_0": "Qwen/Qwen3-8B",
+    "git clone https://huggingface.co/Qwen/Qwen3-8B.git": "Qwen/Qwen3-8B",
+    "https://huggingface.co/bert-base-uncased/tree/main": "google-bert/bert-base-uncased",
 }
 # Another number, another word, and none.
 NOT_FOUND = (
@@ -158,3 +167,24 @@ def test_enter_seeks_words_that_are_no_model_on_all_pages(start: str, own_page: 
     field.press("Enter")
     own_page.wait_for_url("**/index.html?q=ESM*C")
     expect(own_page.locator(".md-search__input")).to_have_value("ESM C")
+
+
+def test_of_a_name_with_known_numbers_alone_it_is_said_that_there_is_no_such_model(
+    start: str, own_page: Page
+) -> None:
+    """Many pages have 9b, and none has acme or foo."""
+    own_page.goto(start)
+    field = own_page.locator(FIELD)
+    field.fill("gemma")
+    own_page.locator(FIRST).wait_for()
+    field.fill("acme/foo-9b")
+    field.press("Enter")
+    expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
+    assert "?q=" not in own_page.url
+    own_page.goto(f"{start}?q=acme%2Ffoo-9b")
+    none = own_page.locator(".md-search-result .pa-no-model")
+    expect(none).to_be_visible()
+    expect(own_page.locator(".md-search-result__list[role=list]")).to_be_hidden()
+    own_page.locator(".md-search__input").fill("sinusoidal 512")
+    expect(own_page.locator(".md-search-result__list[role=list] mark").first).to_be_visible()
+    expect(none).to_be_hidden()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from benchmarks.made import details_of
-from generator.contracts import Atlas, Checkpoint, Outcome
-from generator.encyclopedia import details, made
+from benchmarks.made import programs_of
+from generator.contracts import Atlas, Checkpoint, Limit, Outcome
+from generator.encyclopedia import details, made, programs
 from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
@@ -52,7 +52,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "google/gemma-3-27b-it": (
         "Context 131,072 positions default of its config class",
-        "The config gives no context, and the",
+        "the config gives no context, and the default of its config class in transformers is the",
         "1,024 positions in 52 of 62 layers",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
         "This atlas knows no setting of its maker for more", "linear × 8",
@@ -67,10 +67,13 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Usable length 32,768 tokens, as its maker states",
         "Rotation pairs: halves (components j and j + 64) in its weights on the Hub; neighbours",
         "(components 2 j and 2 j + 1) in GGUF and Mistral AI’s own files with params.json.",
+        "vllm serve mistralai/Mistral-7B-v0.3 --max-model-len 32768", "-c 32768 , or -c 0 for",
+        "What each program takes From config.json, llama.cpp's converter",
     ),
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
-        "0 once its windows are full; before, and always with llama.cpp's converter, mlx-lm and",
-        "SGLang, which give no layer a window, 131.1 kB in bf16",
+        "131.1 kB of cache in bf16, for the first 4,096 positions alone; with llama.cpp's",
+        "converter, mlx-lm and SGLang, which give no layer a window, for every one",
+        "--max-model-len 8192", "llama.cpp, mlx-lm and SGLang give no layer its window, which",
         "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
@@ -230,7 +233,102 @@ def test_costs_are_those_of_the_layers() -> None:
     assert [length for length, _ in without] == list(published_model.LENGTHS)
 
 
-def test_what_each_program_takes_is_in_a_fold_where_two_differ(
+# Of gpt-oss, 1 ÷ 0.000221 = 4,530 and 0.1 ÷ 0.000221 = 452. Pair 6 of 64 of Falcon turns by
+# 10,000^(-6/64) = 0.4217 in place of 500,042^(-6/64) = 0.2922, which differ most.
+MATTERS: dict[str, tuple[str, ...]] = {
+    "openai/gpt-oss-20b": (
+        "Rotary, in all 24 layers. llama.cpp and mlx-lm turn it by other angles than transformers",
+        "a radian off at a distance of 4,530 tokens.",
+        "Affected: who runs it in llama.cpp or mlx-lm. They do not read truncate , which is false",
+        "by up to 0.000221 rad a position: a radian at a distance of 4,530 tokens, 28.9 rad at",
+        "Of 24 layers, 12 have a window of 128 positions, in which that is at most 0.028 rad.",
+        "nothing can be written into config.json: truncate has no spelling that llama.cpp or",
+        "Run it in SGLang, transformers or vLLM, or accept it in texts of up to 452 tokens",
+    ),
+    "tiiuae/falcon-11B": (
+        "It takes base 10,000, 128 of 128 components, and transformers 5 takes base 500,042",
+        "0.129 rad a position", "Start llama.cpp with --rope-freq-base 500042 , or run it in",
+    ),
+    "poolside/Laguna-XS-2.1": ("Start llama.cpp with --yarn-beta-fast 64.0 , or run it in",),
+    "zai-org/GLM-4.6V": (
+        "who runs it in transformers 4.", "write this into config.json; then all programs that",
+        "text_config.rope_theta: 500000.0",
+    ),
+    "mistralai/Mistral-7B-v0.1": (
+        "Affected: who reads texts of more than 4,096 tokens in llama.cpp, mlx-lm or SGLang.",
+        "nothing can be written into config.json", "Run longer texts in transformers or vLLM.",
+    ),
+    "microsoft/Phi-3-mini-128k-instruct": (
+        "Affected: who reads texts of up to 4,096 tokens in mlx-lm.", "a distance of 12.9 tokens",
+        "no key makes mlx-lm take the other list. Read texts of up to 4,096 tokens in",
+        "Affected: who starts vLLM without a length. It then takes texts of up to 4,096 tokens",
+        "--max-model-len 131072 in vLLM",
+    ),
+    "CohereLabs/c4ai-command-r-v01": (
+        "nothing, since its maker states 131,072; to stop at 8,192 all the same, ask for that: "
+        "--context-length 8192 in SGLang",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MATTERS)
+def test_a_page_says_for_whom_programs_differ_and_what_to_do(name: str) -> None:
+    text = said(name)
+    assert [one for one in MATTERS[name] if flowing(one) not in text] == []
+    assert "Rotations differ by program" not in text
+
+
+def test_all_limits_of_a_listed_model_are_named_least_first() -> None:
+    """Of MiniLM: the library tokenizers cuts at 128, Sentence Transformers at 256."""
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    model = known_model(name)
+    assert model is not None
+    stated = [
+        Limit("tokenizer.json", "truncation.max_length", 128, "128 by truncation"),
+        Limit("sentence_bert_config.json", "max_seq_length", 256, "256 by max_seq"),
+        Limit("config.json", "max_position_embeddings", 512, "512 by config"),
+    ]
+    original = Limit("config.json", "original_max_position_embeddings", 64, "64 before scaling")
+    row = checkpoint(slug="minilm", of=name)
+    guest = guests(published.table([model]))
+
+    def text_with(*limits: Limit) -> str:
+        outcome = Outcome(row, "ok", limits=limits)
+        atlas = Atlas((outcome,), (), all_schemes(), guests=guest)
+        [page] = published_model.pages(atlas)
+        return flowing(BeautifulSoup(rendered(page), "html.parser").get_text(" "))
+
+    text = text_with(*stated)
+    assert "128 tokens, by tokenizer.json; 256 as its maker states; config: 512" in text
+    parts = ("128 by truncation: the library tokenizers", "256 by max_seq: Sentence Transformers",
+             "512 by config: the model has no position beyond")  # fmt: skip
+    assert [text.find(part) > 0 for part in parts] == [True] * 3
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    without = text_with(original, stated[2])
+    assert ("the least first" in text, "the least first" in without) == (True, False)
+    assert "256 tokens, as its maker states; config: 512" in without
+
+
+def test_each_way_in_which_programs_differ_has_whom_it_concerns_and_what_to_do() -> None:
+    """Of every model of which ``lint`` finds one; of others nothing."""
+    for model in known_models():
+        found = [one for rule, one in details.of(model)["lint"] if rule == "readers"]
+        differ = programs.of(model)["differ"]
+        assert [one["text"] for one in differ] == found, model.id
+        text = said(model.id) if found else ""
+        assert text.count("Affected: ") == text.count("What to do: ") == len(found), model.id
+
+
+def test_programs_are_named_without_versions_but_where_some_releases_differ() -> None:
+    both = ["transformers 4.57.6", "transformers 5", "vLLM 0cd57848"]
+    assert programs.names(both) == ["transformers", "vLLM"]
+    assert programs.names(["llama.cpp's converter 0c1e", both[0]]) == [
+        "llama.cpp",
+        "transformers 4",
+    ]
+
+
+def test_what_each_program_takes_is_in_a_fold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """mlx-lm's code for Mistral and llama.cpp's converter know no window; of Yi, a Llama, all take
@@ -238,16 +336,20 @@ def test_what_each_program_takes_is_in_a_fold_where_two_differ(
     """
     names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
     models = {name: model for name in names if (model := known_model(name)) is not None}
-    made = {name: details_of(model) for name, model in models.items()}
-    monkeypatch.setattr(details, "of", lambda model: made[model.id])
+    made = {name: programs_of(model) for name, model in models.items()}
+    monkeypatch.setattr(programs, "of", lambda model: {**programs.NOTHING, **made[model.id]})
     page_of.cache_clear()
     pages = {name: page_of(name) for name in names}
     page_of.cache_clear()
-    fold = pages[names[0]].partition("What each program takes</summary>")[2]
-    text = flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
+    folds = [pages[name].partition("What each program takes</summary>")[2] for name in names]
+    text, of_yi = (
+        flowing(BeautifulSoup(fold.partition("</details>")[0], "html.parser").get_text(" "))
+        for fold in folds
+    )
     assert "and vLLM 0cd57848 take base 10,000, 128 of 128 components; they give 32 of 32" in text
     assert "and SGLang 0.5.23 take base 10,000, 128 of 128 components; they give no layer" in text
-    assert "What each program takes" not in pages[names[1]]
+    assert of_yi.count("take base") == 1
+    assert ("#programs" in pages[names[0]], "#programs" in pages[names[1]]) == (True, False)
 
 
 def test_a_cost_names_the_programs_that_give_no_layer_a_window() -> None:

@@ -16,7 +16,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model.engines_families import ENGINES
-from generator.checkpoints.model.families import TURN_HALVES
+from generator.checkpoints.model.families import HALVES_BY_OTHER_CODE, TURN_HALVES
 from generator.checkpoints.model.pair_order import pair_order, stated_orders
 from generator.contracts import Files, LintFinding, ModelConfig
 from generator.encodings import Rotation
@@ -523,7 +523,7 @@ def test_the_format_tells_which_components_its_program_turns_together(
     assert list(stated_orders(ModelConfig({"model_type": model_type}, "own", source))) == orders
 
 
-@pytest.mark.parametrize("family", sorted(TURN_HALVES.difference(ENGINES)))
+@pytest.mark.parametrize("family", sorted(TURN_HALVES.difference(ENGINES, HALVES_BY_OTHER_CODE)))
 def test_transformers_turns_halves_of_these_families(family: str) -> None:
     from transformers.models.auto.configuration_auto import model_type_to_module_name
 

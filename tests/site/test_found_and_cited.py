@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from generator import ROOT, __version__
 from generator.contracts import Atlas, Release
+from generator.site.data import citations as cited_sources
 from generator.site.data import dataset
 from generator.site.html.escape import tex
 from tests.small_site import atlas_of, evaluated, tree_of
@@ -45,6 +46,17 @@ def test_robots_find_the_sitemap_where_there_is_an_address() -> None:
 def test_the_citation_names_this_version() -> None:
     citation = YAML(typ="safe").load(ROOT / "CITATION.cff")
     assert (citation["cff-version"], citation["version"]) == ("1.2.0", __version__)
+
+
+def test_the_work_has_one_title() -> None:
+    """In the file that GitHub and Zotero read, on the page about the atlas and on that of data."""
+    citation = YAML(typ="safe").load(ROOT / "CITATION.cff")
+    about = (ROOT / "site_src/about.md").read_text("utf-8")
+    assert entry(re.findall(r"```bibtex\n(.*?)```", about, re.DOTALL)[0])["title"] == (
+        f"{{{citation['title']}}}"
+    )
+    page = (ROOT / "templates/pages/data_files.md.jinja").read_text("utf-8")
+    assert f'cite("{citation["title"].removeprefix("Position Atlas: ")}"' in page
 
 
 # What TeX prints for its commands (Lamport 1994, appendix C.10; textcomp for braces), the longest
@@ -161,6 +173,24 @@ def test_without_an_address_a_citation_names_the_repository_or_none(
     assert entry(html.unescape(code)).get("url", "") == repository
     assert "data-pa-url" not in code
     assert f'"repository":"{repository}"' in tree["data/sources.js"].decode()
+
+
+def test_a_number_is_cited_with_the_release_and_of_a_copy_with_its_original(cited: Atlas) -> None:
+    """A copy has no revision of its own."""
+    table, buckets = cited.outcomes
+    copied = replace(buckets.checkpoint, copy_of="hub:me/original", source="folder", of="")
+    found = cited_sources.sources(
+        replace(cited, outcomes=(table, replace(buckets, checkpoint=copied)))
+    )
+    assert found["release"] == RELEASE.id
+    of_table, *of_buckets = found["encodings"].values()
+    assert of_table["revision"] == "a" * 40
+    assert {(one["id"], one["copy"], one["revision"]) for one in of_buckets} == {
+        ("me/original", "of it", None)
+    }
+    tree = tree_of(replace(cited, outcomes=(replace(buckets, checkpoint=copied),)), drawn=False)
+    page = tree["checkpoints/buckets.md"].decode()
+    assert "a copy of me&#47;original, revision not known" in page
 
 
 def test_the_page_on_citing_shows_its_citation_at_once(cited: Atlas) -> None:

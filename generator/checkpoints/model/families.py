@@ -199,8 +199,23 @@ TURN_HALVES = frozenset(
      # And of these, mlx-lm, vLLM, SGLang or their own code (engines_families.py), and llama.cpp
      # as it says.
      "Klear", "grove_moe", "grovemoe", "hunyuan_image_3_moe", "llada2_moe", "nanbeige", "openelm",
-     "plamo3", "sarvam_moe", "sdar", "sdar_moe", "smallthinker", "step3_text", "telechat3"}
+     "plamo3", "sarvam_moe", "sdar", "sdar_moe", "smallthinker", "step3_text", "telechat3",
+     # And of these, whose small model does not run or whose config is not known well enough.
+     "glm4_moe", "idefics", "zaya"}
 )  # fmt: skip
+# Of these, which transformers does not have under this name, other code turns halves: rotate_half
+# of modeling_baichuan.py, modeling_internlm2.py, modeling_phi3.py of InternVL, modeling_hymba.py,
+# chunk(2) of modeling_mixformer_sequential.py (phi-msft), get_rope without is_neox_style=False in
+# vLLM (aquila and internlm as Llama, RefinedWeb as Falcon, new in bert_with_rope.py), and the
+# module jina_embeddings_v3 of transformers for xlm-roberta with a rotation.
+HALVES_BY_OTHER_CODE = frozenset(
+    {"RefinedWeb", "RefinedWebModel", "aquila", "arctic", "baichuan", "hymba", "internlm",
+     "internlm2", "mimo_v2", "minimax_m1", "minimax_text_01", "new", "orion", "phi-msft",
+     "phi3_v", "xlm-roberta"}
+)  # fmt: skip
+TURN_HALVES |= HALVES_BY_OTHER_CODE
+# Of these, the makers' own code turns neighbours (apply_rotary_pos_emb in modeling_chatglm.py).
+TURN_NEIGHBOURS = frozenset({"chatglm"})
 # Model types that the converter of llama.cpp writes as another one in GGUF, by its runs in
 # tests/fixtures/conversions, and those of which no architecture of llama.cpp is known.
 TYPES_IN_GGUF: Mapping[str, str] = {
@@ -209,8 +224,10 @@ TYPES_IN_GGUF: Mapping[str, str] = {
     "bamba": "granitemoehybrid", "chatglm": "glm", "olmo3": "olmo2",
 }  # fmt: skip
 NOT_IN_GGUF = frozenset(
-    {"Klear", "esm", "hunyuan_image_3_moe", "llada2_moe", "sdar", "sdar_moe", "step3_text",
-     "telechat3"}
+    {"Klear", "RefinedWeb", "RefinedWebModel", "aquila", "esm", "hunyuan_image_3_moe", "hymba",
+     "idefics", "internlm", "llada2_moe", "mimo_v2", "minimax_m1", "minimax_text_01", "new",
+     "orion", "phi-msft", "phi3_v", "sdar", "sdar_moe", "step3_text", "telechat3", "xlm-roberta",
+     "zaya"}
 )  # fmt: skip
 # In the indexer of these, transformers turns neighbours, whatever a key says.
 TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})

@@ -8,6 +8,7 @@ from typing import Literal
 from generator.checkpoints.model.families import (
     NOT_IN_GGUF,
     TURN_HALVES,
+    TURN_NEIGHBOURS,
     TURN_NEIGHBOURS_IN_GGUF,
     TYPES_IN_GGUF,
 )
@@ -72,6 +73,8 @@ def gguf_order(family: str) -> PairOrder | None:
 
 def _of_class(family: str) -> object:
     """What the class of a family has by default, or that of a family that is built like it."""
+    if family in TURN_NEIGHBOURS:
+        return True
     like, _ = LIKE.get(family, (family, {}))
     return defaults(like).get(OF_CLASS)
 

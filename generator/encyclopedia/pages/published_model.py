@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import prod
 from urllib.parse import quote
 
-from generator.contracts import Atlas, Json, Page, PageContext, PageKind
-from generator.encyclopedia import details
+from generator.contracts import Atlas, Json, Limit, Page, PageContext, PageKind
+from generator.encyclopedia import details, programs
 from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_files import path
@@ -19,6 +19,7 @@ from generator.encyclopedia.model_rows import (
     copies_of,
     growing,
     kind_of,
+    limits_of,
     marks_of,
     page_of,
     pages_of,
@@ -76,11 +77,13 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     growing: bytes of a further token in the cache, in bf16; None where that is not known
     pairs: which two components turn together, None where that is not known or nothing turns
     without_windows: programs that give no layer its window, so that each keeps every position
+    limits: of its files, where it is listed, as ``limits_of``
     costs: numbers kept at some lengths; lengths: what names each; types: of a cache
     state_types: name, bytes of all its states and the key that says that it is so, "" for none
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
-    taken: a sentence on what each program takes, where two differ, and whether tests run it
+    known: programs of which that is known; taken: what each takes, a sentence each; differ: as
+        ``programs.differing``
     beside: names of its relatives, and the address of the page that shows all side by side
     file: its path
     """
@@ -94,6 +97,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     growing: int | None
     pairs: Pairs | None
     without_windows: Sequence[str]
+    limits: Sequence[Limit]
     stacks: Sequence[StackOfLayers]
     costs: Sequence[tuple[int, int]]
     lengths: Mapping[int, list[str]]
@@ -105,7 +109,9 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     measured: str
     copied: str
     state: str
-    taken: Sequence[tuple[str, bool]]
+    known: Sequence[str]
+    taken: Sequence[str]
+    differ: Sequence[Json]
     beside: tuple[Sequence[str], str]
     file: str
 
@@ -114,7 +120,11 @@ def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     shown, family = (pages_of(atlas), copies_of(atlas), marks_of(atlas)), relatives(atlas)
-    return [_page(model, titles, shown, family.get(model["id"], ())) for model in records(atlas)]
+    limits = limits_of(atlas)
+    return [
+        _page(model, titles, shown, family.get(model["id"], ()), limits.get(model["id"], ()))
+        for model in records(atlas)
+    ]
 
 
 def _page(
@@ -122,9 +132,11 @@ def _page(
     titles: dict[str, str],
     shown: tuple[dict[str, str], dict[str, str], dict[str, str]],
     family: Sequence[str],
+    limits: Sequence[Limit],
 ) -> Page:
     owner, _, name = model["id"].rpartition("/")
-    sight = sight_row(model)
+    sight, known = sight_row(model), known_model(model["id"])
+    by_program = programs.NOTHING if known is None else programs.of(known)
     context = PublishedContext(
         model=model,
         owner=owner,
@@ -135,6 +147,7 @@ def _page(
         growing=None if model["cache"] is None else growing(model),
         pairs=pairs_of(model),
         without_windows=details.without_windows(model["id"]),
+        limits=limits,
         stacks=list(_stacks(model, sight)),
         costs=_costs(model),
         lengths=_lengths(model),
@@ -148,7 +161,7 @@ def _page(
         state=shown[2].get(model["id"], ""),
         beside=_beside(model["id"], family),
         file=path(model["id"]),
-        taken=() if (known := known_model(model["id"])) is None else details.of(known)["taken"],
+        **{name: by_program[name] for name in programs.NOTHING},
     )
     return Page(page_of(model["id"]), context)
 

@@ -28,12 +28,13 @@ def script(atlas: Atlas) -> bytes:
 
 
 def sources(atlas: Atlas) -> dict[str, Any]:
-    """Version, date, address and repository of the atlas, and the source of every encoding by its
-    path, of what a model does by that of its page, and of every training run.
+    """Version, date, release, address and repository of the atlas, and the source of every encoding
+    by its path, of what a model does by that of its page, and of every training run.
     """
     return {
         "version": atlas.versions.get(PROGRAM, ""),
         "date": atlas.date,
+        "release": atlas.releases[-1].id if atlas.releases else None,
         "address": atlas.address,
         "repository": atlas.settings.repository,
         "encodings": {
@@ -79,8 +80,11 @@ def run_name(run: Run) -> str:
 
 def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
     checkpoint, home = outcome.checkpoint, home_of(outcome)
+    copied = checkpoint.copy_of.removeprefix("hub:")
+    is_copy = home is None and copied != checkpoint.copy_of  # Of a model on the Hub.
     common: Origin = {
-        "id": home.id if home else None,
+        "id": home.id if home else copied if is_copy else None,
+        **({"copy": "of it"} if is_copy else {}),
         "revision": outcome.revision or checkpoint.revision,
         "licence": checkpoint.licence,
     }
