@@ -14,6 +14,7 @@ from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import OF_AXES
 from generator.checkpoints.model.engines_families import WITHOUT_BASE
+from generator.checkpoints.model.families import READ_BY_NO_CODE
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
@@ -206,7 +207,7 @@ def _evidence(given: str, where: str, program: str) -> Evidence:
     before = effects(config)
     by_encoding: Credited = {}
     rejected: list[tuple[keys.Path, Json, Differing]] = []
-    read, has_refused = set[str](), False
+    read, has_refused = set(READ_BY_NO_CODE.get(config.family, ())), False
     for path, value in likely:
         own = _of_file(keys_of_file, path, value)
         change = _changed(config, path, before)

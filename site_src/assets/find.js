@@ -29,8 +29,10 @@
   const wholes = (text) => (text.match(/\d+\.\d+|\d+/g) ?? []).filter((number) => !number.includes("."));
   // Whether a word of a name begins so, or has it in it where it has a digit: uncased is not cased.
   const begins = (part, text, tokens) => (/\d/.test(part) ? text.includes(part) : tokens.some((token) => token.startsWith(part)));
-  // What names a copy in another format, and at the end a tuned one: sought without, where nothing is found with them.
-  const formats = /[-_ ]+(gguf|fp8|nvfp4|mxfp4|awq|gptq|mlx|bnb|int[48]|[48]-?bits?|bf16|fp16|quantized|q\d_\w+)(?![a-z0-9])/gi;
+  // What names a copy in another format, who made the copy, and at the end a tuned one: sought without, where nothing is found with them.
+  const formats =
+    /[-_ .:]+(gguf|ggml|exl[23]|fp8|nvfp4|mxfp[48]|awq|gptq|mlx|bnb|dwq|onnx|unsloth|ud|int[48]|[2-8]-?bits?|bf16|fp?16|f32|dynamic|quantized|w\d+a\d+|i?q\d\w*|latest|\d+-of-\d+)(?![a-z0-9])/gi;
+  const owner = /^[^/\s]+\/([a-z-]+_)?/i; // Some write the model's own before its name.
   const tuned = /[-_ ]+(instruct|chat|it)$/i;
   // What is pasted: an address on the Hub, of a model's page or of a file of it, and a name with a tag, as ollama has them.
   const address = /(?:huggingface\.co|hf\.co)\/(?:api\/)?(?:models\/)?([\w.-]+)(?:\/([\w.-]+))?/i;
@@ -61,8 +63,13 @@
   const found = (given) => {
     const typed = pasted(given);
     const without = typed.replace(formats, "");
-    const ways = [typed, without, without.replace(tuned, "")];
-    return ways.map(near).find((models) => models.length) ?? [];
+    const named = without.replace(owner, "");
+    for (const way of new Set([typed, without, without.replace(tuned, ""), named, named.replace(tuned, "")])) {
+      const isCopy = named !== without && named.startsWith(way); // A copy has the very name of its model.
+      const models = near(way).filter(({ far }) => far < 5 || !isCopy);
+      if (models.length) return models;
+    }
+    return [];
   };
   const near = (typed) => {
     const words = plain(typed);

@@ -80,11 +80,30 @@ FOUND = {
     "ollama run hf.co/Qwen/Qwen3-8B:Q8_0": "Qwen/Qwen3-8B",
     "git clone https://huggingface.co/Qwen/Qwen3-8B.git": "Qwen/Qwen3-8B",
     "https://huggingface.co/bert-base-uncased/tree/main": "google-bert/bert-base-uncased",
+    "gemma3:4b-it-q4_K_M": "google/gemma-3-4b-it",
+    "gemma3:latest": "google/gemma-3-4b-it",
+    "qwen3:30b-a3b": "Qwen/Qwen3-30B-A3B",
+    "mistral-small3.1:24b": "mistralai/Mistral-Small-3.1-24B-Instruct-2503",
+    "unsloth/Qwen3-8B-unsloth-bnb-4bit": "Qwen/Qwen3-8B",
+    "unsloth/GLM-4.7-Flash-GGUF:UD-Q4_K_XL": "zai-org/GLM-4.7-Flash",
+    "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit": "meta-llama/Llama-3.1-8B-Instruct",
+    "mlx-community/gemma-3-27b-it-4bit-DWQ": "google/gemma-3-27b-it",
+    "mlx-community/Qwen3.5-35B-A3B-8bit": "Qwen/Qwen3.5-35B-A3B",
+    "lmstudio-community/MiniMax-M2-GGUF": "MiniMaxAI/MiniMax-M2",
+    "bartowski/Qwen_QwQ-32B-GGUF": "Qwen/QwQ-32B",
+    "bartowski/THUDM_GLM-4-32B-0414-GGUF": "zai-org/GLM-4-32B-0414",
+    "TheBloke/Llama-2-7B-Chat-GPTQ": "meta-llama/Llama-2-7b-hf",
+    "RedHatAI/Llama-3.3-70B-Instruct-quantized.w4a16": "meta-llama/Llama-3.3-70B-Instruct",
+    "onnx-community/SmolLM2-135M-Instruct-ONNX": "HuggingFaceTB/SmolLM2-135M-Instruct",
+    "Meta-Llama-3.1-8B-Instruct-Q5_K_M.gguf": "meta-llama/Llama-3.1-8B-Instruct",
+    "gpt-oss-120b-mxfp4-00001-of-00003.gguf": "openai/gpt-oss-120b",
 }
 # Another number, another word, and none.
 NOT_FOUND = (
     "Qwen3.7", "Qwen 3.7", "gemma3n e4b", "DeepSeek-V3-0324", "ESM C", "ESM-C 600M", "zzzzzzzz",
     "bert large cased", "bert tiny uncased", "xlnet-base-uncased", "bert-base-multilingual-cased",
+    "deepseek-r1:8b", "nvidia/Qwen3-8B-Eagle3", "huihui-ai/Qwen3-8B-abliterated",
+    "mlx-community/DeepSeek-R1-Distill-Llama-8B-4bit", "unsloth/DeepSeek-V3-0324-GGUF",
 )  # fmt: skip
 
 

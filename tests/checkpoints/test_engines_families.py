@@ -14,6 +14,7 @@ from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.pair_order import pair_order
 from generator.contracts import Json
 from generator.encodings import NoEncoding, Rotation
+from generator.reading import lint
 from generator.reading.find import look
 from generator.reading.questions import unresolved
 
@@ -136,6 +137,14 @@ def test_what_the_code_of_hunyuan_image_3_refuses_is_not_read(changed: Json) -> 
     assert any("by the row of a token" in note for one in found for note in one.notes)
     files = ConfigAlone({**settings, **changed}, "own")
     assert any("is unknown" in one for one in unresolved(files, look(files)))
+
+
+def test_what_the_code_of_hunyuan_image_3_does_not_read_is_no_question() -> None:
+    settings = next(one for one, *_ in ROTATIONS if family(one) == "hunyuan_image_3_moe")
+    scaling = {"type": "custom", "alpha": 1000.0, "beta_fast": 32, "factor": 1.0}
+    files = ConfigAlone({**settings, "rope_type": "2d", "rope_scaling": scaling}, "own")
+    assert not any("alpha" in one or "rope_type" in one for one in unresolved(files, look(files)))
+    assert all(one.rule != "unread-key" for one in lint.findings(files, look(files)))
 
 
 @pytest.mark.parametrize(

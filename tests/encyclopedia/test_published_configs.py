@@ -108,7 +108,9 @@ def test_the_corpus_has_not_shrunk() -> None:
     assert len(FILES) >= 160
 
 
-COUNTED_BY = r"arXiv \d{4}\.\d{5}|vLLM's recipe, vllm-project/recipes at [0-9a-f]{12}, models/\S+"
+COUNTED_BY = (
+    r"arXiv \d{4}\.\d{5}|(vLLM's recipe, )?[\w.-]+/[\w.-]+ at [0-9a-f]{12}, \S+\.(md|mdx|ts|yaml)"
+)
 
 
 def _problems(name: str, record: dict[str, Any]) -> Iterator[str]:

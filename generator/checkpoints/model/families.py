@@ -229,6 +229,11 @@ NOT_IN_GGUF = frozenset(
      "orion", "phi-msft", "phi3_v", "sdar", "sdar_moe", "step3_text", "telechat3", "xlm-roberta",
      "zaya"}
 )  # fmt: skip
+# Keys of position that the code of a family reads nowhere, though its published files have them
+# (Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, hunyuan_image_3/hunyuan.py).
+READ_BY_NO_CODE: Mapping[str, frozenset[str]] = {
+    "hunyuan_image_3_moe": frozenset({"rope_scaling.alpha", "rope_type"}),
+}
 # In the indexer of these, transformers turns neighbours, whatever a key says.
 TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})
 # Pairs that rotate by time, by height and by width where config.json has no mrope_section
