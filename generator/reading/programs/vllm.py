@@ -18,8 +18,10 @@ LENGTHS = (
     "max_sequence_length", "max_seq_length", "seq_len", "model_max_length",
 )  # fmt: skip
 WITHOUT_LENGTH = 2048
-# Kinds of scaling that the length has already.
-IN_LENGTH = frozenset({"longrope", "llama3", "yarn"})
+# Kinds of scaling that the length has already; it takes telechat3-yarn for YaRN.
+IN_LENGTH = frozenset(
+    {"longrope", "llama3", "yarn", "deepseek_yarn", "telechat3-yarn", "deepseek_llama_scaling"}
+)
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
