@@ -5,6 +5,7 @@ minutes, after a change of the program that changes them or of a version in cons
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.made import write_rows
@@ -28,6 +29,9 @@ LIBRARIES = {
     precomputed.CODE: ("transformers",),
     precomputed.PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),
 }
+
+
+MOST_LEVELS = 3  # of modules around a tensor
 
 
 def write(folder: Path, artifacts: Mapping[str, bytes]) -> None:
@@ -88,7 +92,13 @@ def code(configs: Iterable[Resolved]) -> bytes:
     for kind, every in kinds.items():
         if not any(every) and all(one == every[0] for one in every):
             found[kind] = every[0]
-    return json.dumps(found, indent=0, sort_keys=True).encode() + b"\n"
+    return _lines(found)
+
+
+def _lines(found: Mapping[str, known_code.Tensors]) -> bytes:
+    """JSON with a line for each digest."""
+    lines = (f'"{one}":{json.dumps(found[one], separators=(",", ":"))}' for one in sorted(found))
+    return "{{\n{}\n}}\n".format(",\n".join(lines)).encode()
 
 
 class NotWholeError(Exception):
@@ -96,7 +106,8 @@ class NotWholeError(Exception):
 
 
 def tensors_of(resolved: Resolved) -> known_code.Tensors:
-    """Those with an encoding, which without the others have the same.
+    """Those with an encoding and, where it needs these, those of the modules around them, which
+    without the others have the same.
 
     errors: NoOutlineError, RowError, NotWholeError
     """
@@ -104,11 +115,25 @@ def tensors_of(resolved: Resolved) -> known_code.Tensors:
     if whole is None:
         return None
     encodings = with_tensor(whole)
-    names = dict.fromkeys(one.provenance.tensor or "" for one in encodings)
-    tensors = {name: tuple(whole.tensors[name].shape) for name in names}
-    if whole.missing or with_tensor(known_code.with_tensors(resolved, tensors)) != encodings:
-        raise NotWholeError
-    return tensors
+    taken = {one.provenance.tensor or "" for one in encodings}
+    for levels in range(MOST_LEVELS + 1):
+        around = {_module(name, levels) for name in taken}
+        tensors = {
+            name: tuple(info.shape)
+            for name, info in whole.tensors.items()
+            if name in taken or (levels and _module(name, levels) in around)
+        }
+        packed = known_code.packed(tensors)
+        with suppress(RowError):  # As without a tensor beside it.
+            alone = known_code.with_tensors(resolved, packed)
+            if not whole.missing and with_tensor(alone) == encodings:
+                return packed
+    raise NotWholeError
+
+
+def _module(name: str, levels: int) -> str:
+    """Of the name of a tensor, without so many words at its end."""
+    return ".".join(name.split(".")[: -levels or None])
 
 
 def with_tensor(files: Files) -> list[EncodingRecord]:

@@ -4,7 +4,7 @@ transformers: importing that code takes longer than all else that a config needs
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -23,11 +23,18 @@ from generator.checkpoints.model.resolved import IRRELEVANT, defaults
 from generator.contracts import Json, Resolved, TensorInfo
 from generator.libraries import config_classes
 
-# Of tensors with an encoding by name, or None where transformers has no model.
-Tensors = Mapping[str, tuple[int, ...]] | None
+Shape = tuple[int, ...]
+# Tensors with an encoding, as ``packed``, or None where transformers has no model.
+Packed = Mapping[str, Sequence[Sequence[int]]]
+Tensors = Packed | None
+PLACE = "#"  # In names, of the number of a layer.
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 DIGITS = 16  # of a digest
-# Settings that change no tensor with positions, beside ``SAME_TENSORS``.
-BESIDE = re.compile(r".*(drop|initializer|_eps|epsilon|_std).*|vocab_size|torchscript|return_dict")
+# Settings that change no tensor with positions.
+OTHER = re.compile(
+    rf"{SAME_TENSORS.pattern}"
+    r"|.*(drop|initializer|_eps|epsilon|_std).*|vocab_size|torchscript|return_dict"
+)
 
 
 def code_of(resolved: Resolved) -> ConfigAlone | None:
@@ -46,10 +53,27 @@ def code_of(resolved: Resolved) -> ConfigAlone | None:
     return None if tensors is None else with_tensors(resolved, tensors)
 
 
-def with_tensors(resolved: Resolved, tensors: Mapping[str, tuple[int, ...]]) -> ConfigAlone:
-    """A config with tensors of these shapes alone."""
+def packed(tensors: Mapping[str, Shape]) -> Packed:
+    """Their shapes by name, those of many layers together: the shape, and the numbers of these."""
+    found: dict[str, list[list[int]]] = {}
+    for name, shape in tensors.items():
+        numbers = NUMBER.findall(name)
+        pattern = NUMBER.sub(PLACE, name) if len(numbers) == 1 else name
+        if pattern != name and found.get(pattern, [[*shape]])[0] == [*shape]:
+            found.setdefault(pattern, [[*shape], []])[1].append(int(numbers[0]))
+        else:
+            found[name] = [[*shape]]
+    return found
+
+
+def with_tensors(resolved: Resolved, tensors: Packed) -> ConfigAlone:
+    """A config with these tensors alone."""
     config = resolved.given
-    infos = {name: TensorInfo("", "", tuple(shape)) for name, shape in tensors.items()}
+    infos = {
+        pattern.replace(PLACE, str(number)): TensorInfo("", "", tuple(shape))
+        for pattern, (shape, *numbers) in tensors.items()
+        for number in (numbers[0] if numbers else [""])
+    }
     return ConfigAlone(config.settings, config.where, tensors=infos, program=config.program)
 
 
@@ -82,18 +106,15 @@ def _relevant(settings: Json, *, skips_known: bool = False) -> Any:
     family = str(settings.get("model_type", ""))
     names = defaults(family).keys() or settings.keys()
     found = {}
-    for name in names & settings.keys() - IRRELEVANT:
+    for name in (names & settings.keys()) - IRRELEVANT:
         value = settings[name]
-        if SAME_TENSORS.fullmatch(name) or BESIDE.fullmatch(name):
+        if OTHER.fullmatch(str(name)):
             continue
-        if isinstance(value, Mapping):
-            is_known = skips_known and is_part_without(value)
-            value = (
-                {"model_type": value["model_type"]}
-                if is_known
-                else _relevant(value, skips_known=skips_known)
-            )
-        found[name] = value
+        if isinstance(value, Mapping) and skips_known and is_part_without(value):
+            value = {"model_type": value["model_type"]}
+        elif isinstance(value, Mapping):
+            value = _relevant(value, skips_known=skips_known)
+        found[str(name)] = value
     return {**found, "model_type": family}
 
 

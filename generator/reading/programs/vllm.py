@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from generator.checkpoints.model.resolved import is_known
+from generator.checkpoints.model.resolved import is_known, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
@@ -44,7 +44,7 @@ def takes(settings: Json) -> Json | None:
         for name, names in NAMES.items()
         if (given := [one for one in names if settings.get(one) is not None])
     }
-    return {**settings, **mended}
+    return {**with_query(settings), **mended}
 
 
 def limit(config: Json, blocks: Sequence[Json]) -> int:
