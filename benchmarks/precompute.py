@@ -4,14 +4,18 @@ minutes, after a change of the program that changes them or of a version in cons
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.made import write_rows
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model import known_code
 from generator.checkpoints.model.code_files import NoOutlineError, code_files
-from generator.contracts import Oracle
+from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.stacks import resolved as resolve
+from generator.contracts import EncodingRecord, Files, ModelConfig, Oracle, Resolved
 from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.libraries import config_classes
@@ -22,8 +26,12 @@ from generator.site.pages import checked
 # The libraries on which each depends, by its name as an artifact.
 LIBRARIES = {
     precomputed.UNTRAINED: ("transformers",),
+    precomputed.CODE: ("transformers",),
     precomputed.PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),
 }
+
+
+MOST_LEVELS = 3  # of modules around a tensor
 
 
 def write(folder: Path, artifacts: Mapping[str, bytes]) -> None:
@@ -64,12 +72,96 @@ def has_untrained_code(model_type: str) -> bool:
         return False
 
 
+def code(configs: Iterable[Resolved]) -> bytes:
+    """The tensors with an encoding that the code of families makes for configs, by the digests of
+    what decides them, as JSON: of each the most general that is right for all of them.
+    """
+    kinds: dict[str, list[known_code.Tensors]] = {}
+    found: dict[str, known_code.Tensors] = {}
+    for one in configs:
+        if find.is_untrained(one):
+            continue
+        try:
+            tensors = tensors_of(one)
+        except (NoOutlineError, RowError, NotWholeError):
+            continue
+        kind, parts, whole = known_code.digests(one)
+        kinds.setdefault(kind, []).append(tensors)
+        has_parts = parts != whole and tensors and is_without_parts(one, tensors)
+        found[parts if has_parts else whole] = tensors
+    for kind, every in kinds.items():
+        if not any(every) and all(one == every[0] for one in every):
+            found[kind] = every[0]
+    return _lines(found)
+
+
+def _lines(found: Mapping[str, known_code.Tensors]) -> bytes:
+    """JSON with a line for each digest."""
+    lines = (f'"{one}":{json.dumps(found[one], separators=(",", ":"))}' for one in sorted(found))
+    return "{{\n{}\n}}\n".format(",\n".join(lines)).encode()
+
+
+class NotWholeError(Exception):
+    """That not all of the code could be looked through, or that few of its tensors say less."""
+
+
+def tensors_of(resolved: Resolved) -> known_code.Tensors:
+    """Those with an encoding and, where it needs these, those of the modules around them, which
+    without the others have the same.
+
+    errors: NoOutlineError, RowError, NotWholeError
+    """
+    whole = code_files(resolved)
+    if whole is None:
+        return None
+    encodings = with_tensor(whole)
+    taken = {one.provenance.tensor or "" for one in encodings}
+    for levels in range(MOST_LEVELS + 1):
+        around = {_module(name, levels) for name in taken}
+        tensors = {
+            name: tuple(info.shape)
+            for name, info in whole.tensors.items()
+            if name in taken or (levels and _module(name, levels) in around)
+        }
+        packed = known_code.packed(tensors)
+        with suppress(RowError):  # As without a tensor beside it.
+            alone = known_code.with_tensors(resolved, packed)
+            if not whole.missing and with_tensor(alone) == encodings:
+                return packed
+    raise NotWholeError
+
+
+def _module(name: str, levels: int) -> str:
+    """Of the name of a tensor, without so many words at its end."""
+    return ".".join(name.split(".")[: -levels or None])
+
+
+def with_tensor(files: Files) -> list[EncodingRecord]:
+    """The encodings in trained tensors."""
+    return [one.record for one in find.find(files) if one.provenance.tensor is not None]
+
+
+def is_without_parts(resolved: Resolved, tensors: known_code.Tensors) -> bool:
+    """Whether the tensors stay where nested configs of families without trained encodings are those
+    of their defaults.
+    """
+    settings = dict(resolved.given.settings)
+    for name, value in resolved.config.settings.items():
+        if isinstance(value, Mapping) and name in settings and known_code.is_part_without(value):
+            settings[name] = {**defaults(value["model_type"]), "model_type": value["model_type"]}
+    try:
+        return tensors_of(resolve(ModelConfig(settings, resolved.given.where))) == tensors
+    except (NoOutlineError, RowError, NotWholeError):
+        return False
+
+
 def main() -> int:
     """Write all."""
     write_rows(known_models())
     given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
     of_list = {
         precomputed.UNTRAINED: untrained(),
+        precomputed.CODE: code(one.files.resolved for one in known_models()),
         precomputed.PUBLISHED: values_of(given),
     }
     write(precomputed.FOLDER, of_list)

@@ -2,20 +2,17 @@
 of its family have.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from generator import schemes
-from generator.cache import precomputed
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model.code_files import (
     NoOutlineError,
-    code_files,
     is_built_as_by_default,
 )
+from generator.checkpoints.model.known_code import code_of, untrained
 from generator.checkpoints.model.open_questions import TYPE
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Encoding, Files, Resolved, Scheme, discovery, names
@@ -175,7 +172,7 @@ def _with_code(files: Files, measured: list[Encoding[Form]]) -> Found:
         return Found(measured)
     schemes_found = {encoding.scheme for encoding in measured}
     try:
-        code = code_files(files.resolved)
+        code = code_of(files.resolved)
         in_code = [] if code is None else find(code)
     # As where a size that a scheme needs is missing.
     except (NoOutlineError, RowError) as error:
@@ -202,10 +199,4 @@ def is_untrained(resolved: Resolved) -> bool:
     Such a config needs neither torch nor that code, whose imports take longer than all else that a
     config needs.
     """
-    return resolved.given.family in _untrained() and is_built_as_by_default(resolved)
-
-
-@cache
-def _untrained() -> frozenset[str]:
-    """Model types whose code was looked through beforehand, by their defaults."""
-    return frozenset(json.loads(precomputed.shipped(precomputed.UNTRAINED) or "[]"))
+    return resolved.given.family in untrained() and is_built_as_by_default(resolved)

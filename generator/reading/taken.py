@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -265,9 +265,24 @@ def agreed(settings: Json, where: str) -> Json:
     """Keys that give the rotation in words of every program, by their path, where these make all
     that know the family take what transformers 5 takes; empty otherwise.
     """
+    return next((keys for keys, others in _spelled(settings, where) if not others), {})
+
+
+def beyond_mend(settings: Json, where: str) -> tuple[Json, list[Taken]]:
+    """Base and scaling in both spellings, as ``agreed`` has them, and what programs take with these
+    that still turn otherwise than transformers 5; nothing where there are several rotations.
+    """
+    *_, (keys, others) = [({}, []), *_spelled(settings, where)]
+    return keys, others
+
+
+def _spelled(settings: Json, where: str) -> Iterator[tuple[Json, list[Taken]]]:
+    """The base in words of every program, then with the scaling, by their path; and what programs
+    take with these that turn otherwise, or refuse the file.
+    """
     ours = ours_of(taken(settings, where))
     if len(ours.parameters) != 1:
-        return {}
+        return
     [parameters] = ours.parameters.values()
     name = next((name for name in TEXT if isinstance(settings.get(name), Mapping)), "")
     base, block = {"rope_theta": parameters["base"]}, parameters.get("scaling")
@@ -275,10 +290,10 @@ def agreed(settings: Json, where: str) -> Json:
     scaled = {**base, "rope_scaling": both}
     for written in (base, scaled):
         part = {**(settings[name] if name else settings), **written}
-        told = taken({**settings, name: part} if name else part, where)
-        if all(not one.refused and one.turns_as(ours) for one in told if one.is_known):
-            return {f"{name}.{key}" if name else key: value for key, value in written.items()}
-    return {}
+        every = taken({**settings, name: part} if name else part, where)
+        others = [one for one in every if one.refused or not one.turns_as(ours)]
+        keys = {f"{name}.{key}" if name else key: value for key, value in written.items()}
+        yield keys, [one for one in others if one.is_known]
 
 
 def ours_of(every: Sequence[Taken]) -> Taken:

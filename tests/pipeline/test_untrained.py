@@ -10,7 +10,7 @@ import pytest
 
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
+from generator.checkpoints.model.code_files import is_built_as, code_files, is_built_as_by_default
 from generator.contracts import Resolved
 from generator.reading import plan
 from generator.reading.find import find, is_untrained
@@ -80,11 +80,11 @@ def test_a_config_that_differs_in_more_than_sizes_is_not() -> None:
 
 def test_lists_may_differ_in_length_and_not_in_the_kinds_of_what_they_hold() -> None:
     default = {"layer_types": ["full_attention", "sliding_attention"], "sizes": [3]}
-    assert _is_alike({"layer_types": ["full_attention"] * 5, "sizes": [1, 2]}, default)
-    assert not _is_alike(
+    assert is_built_as({"layer_types": ["full_attention"] * 5, "sizes": [1, 2]}, default)
+    assert not is_built_as(
         {"layer_types": ["full_attention", "linear_attention"], "sizes": [3]}, default
     )
-    assert not _is_alike({"layer_types": ["full_attention"], "sizes": [0]}, default)
+    assert not is_built_as({"layer_types": ["full_attention"], "sizes": [0]}, default)
 
 
 def test_a_type_whose_code_trains_an_encoding_is_not_among_them() -> None:

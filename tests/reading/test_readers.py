@@ -24,7 +24,7 @@ from generator.reading.programs import (
     vllm,
 )
 from generator.reading.rules.readers import _both
-from generator.reading.taken import agreed, all_readers, taken
+from generator.reading.taken import agreed, all_readers, beyond_mend, taken
 
 SIZES = {
     "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 4,
@@ -244,6 +244,69 @@ def test_mend_gives_a_key_that_a_program_requires() -> None:
     kept = {name: given[name] for name in given if name not in ("rope_theta", "rope_scaling")}
     settings = {**kept, "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}}
     assert agreed(settings, "own") == {"rope_theta": 5e5, "rope_scaling": None}
+
+
+def said_of(settings: dict[str, Any]) -> list[str]:
+    files = ConfigAlone(settings, "own")
+    every = findings(files, look_closely(files))
+    return [one.text for one in every if one.rule == "readers"]
+
+
+@pytest.mark.parametrize(
+    ("family", "end"),
+    [("phi3", "Texts longer than 16 tokens are turned by the same angles."),
+     ("phimoe", "The angles differ at every length.")],
+)  # fmt: skip
+def test_no_mend_makes_mlx_lm_switch_between_lists(family: str, end: str) -> None:
+    """models/rope_utils.py and su_rope.py of mlx-lm 0.32.2 read long_factor alone."""
+    block: dict[str, Any] = {
+        "type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8,
+    }  # fmt: skip
+    settings = {**SIZES, "model_type": family, "rope_theta": 1e4, "rope_scaling": block,
+                "original_max_position_embeddings": 16}  # fmt: skip
+    if family == "phimoe":
+        block |= {"short_mscale": 1.25, "long_mscale": 1.25}
+    [text] = [one for one in said_of(settings) if "no switch" in one]
+    assert "because mlx-lm 0.32.2 has no switch between the two lists. " in text
+    assert "transformers 5 and vLLM 0cd57848 read both. " in text
+    assert text.endswith(end)
+
+
+def test_what_a_program_takes_where_no_spelling_makes_it_agree() -> None:
+    """mlx-lm's qwen3_moe.py passes no scaling to its rotations."""
+    scaled = {**OLD, "model_type": "qwen3_moe", "head_dim": 16}
+    _, others = beyond_mend(scaled, "own")
+    assert "mlx-lm" in [one.reader.key for one in others]
+    [text] = [one for one in said_of(scaled) if "No base and scaling in the file" in one]
+    assert text.endswith("mlx-lm 0.32.2 takes base 500,000, 16 of 16 components.")
+    # One spelling is enough, or there are several rotations.
+    assert beyond_mend(NEW, "own")[1] == []
+    assert beyond_mend({**SIZES, "model_type": "gemma3_text", "num_hidden_layers": 6}, "own") == (
+        {},
+        [],
+    )
+
+
+def test_programs_count_the_query_with_a_window_or_not() -> None:
+    """MiMoV2FlashConfig adds it, as SGLang does. In mlx-lm 0.32.2, a token 127 positions back
+    changed the output of a layer of a model with sliding_window_size 128, and one 128 back did not.
+    """
+    model = next(one for one in known_models() if one.id == "XiaomiMiMo/MiMo-V2-Flash")
+    assert model.settings["sliding_window_size"] == 128
+    windows = {
+        one.reader.key: {size for size in one.windows if size}
+        for one in taken(model.settings, "own")
+        if one.is_known
+    }
+    assert windows["mlx-lm"] == windows["vllm"] == {128}
+    assert windows["transformers5"] == windows["sglang"] == {129}
+
+
+@pytest.mark.parametrize("kind", ["yarn", "deepseek_yarn", "telechat3-yarn"])
+def test_vllm_goes_by_the_length_for_yarn_of_any_name(kind: str) -> None:
+    """Before and after, in the description of its pull request 56446: 131,072, not 5,242,880."""
+    block = {"rope_type": kind, "factor": 40.0}
+    assert vllm.limit({"max_position_embeddings": 131_072}, [block]) == 131_072
 
 
 def test_lint_tells_of_defaults_and_of_refusals() -> None:

@@ -59,6 +59,14 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
      {**LLAMA, "rope_parameters": {"rope_type": "deepseek_yarn", "rope_theta": 5e4, "factor": 32.0,
                                    "original_max_position_embeddings": 4096}}, {},
      "note not-understood: A rotation with base 50,000 and scaling “deepseek_yarn” is configured."),
+    # The description of the pull request has this product.
+    ("vllm-project/vllm#53634, the length",
+     {**LLAMA, "max_position_embeddings": 1_048_576,
+      "rope_parameters": {"rope_type": "deepseek_yarn", "rope_theta": 5e4, "factor": 32.0,
+                          "original_max_position_embeddings": 32_768}}, {},
+     "note older-releases: vLLM 0.25 multiplies the length by the factor once more, since the"
+     " scaling is named deepseek_yarn and not yarn: where no length is asked for, it takes texts of"
+     " 1,048,576 × 32 = 33,554,432 positions."),
     ("huggingface/transformers#14243", ROBERTA, {},
      "note lengths: max_position_embeddings is 514, which counts rows of the table"),
     ("huggingface/transformers#16186", BERT, {"tokenizer_config": {"do_lower_case": False}},
@@ -121,7 +129,9 @@ NAMED: list[tuple[str, Settings, Mapping[str, Any], str]] = [
       "rope_scaling": {"type": "default", "mrope_section": [16, 24, 24]}}, {},
      "note sections: mrope_section stands beside the kind “default”"),
     ("sgl-project/sglang#2108", {**QWEN2, "rope_scaling": YARN}, {},
-     "note factor-times-original: YaRN reaches further than the context: 4 × 32,768 = 131,072"),
+     "note factor-times-original: YaRN reaches further than the context: 4 × 32,768 = 131,072, and"
+     " the context is 32,768. Where no length is asked for, SGLang 0.5.23 and vLLM 0cd57848 go by"
+     " the context, and not by this product."),
     ("Open-Athena/MarinFold#184", {**LLAMA, "rope_parameters": {**LLAMA3, "rope_theta": 5e5}}, {},
      "warning readers: Rotations differ by program: at a distance of 7.72 positions, the angle of"
      " one pair is a radian off. From config.json, mlx-lm 0.32.2 and transformers 4.57.6 take base"

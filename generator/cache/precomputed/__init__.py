@@ -16,7 +16,7 @@ from generator import PACKAGE
 FOLDER = PACKAGE / "cache/precomputed"
 # Beside artifacts: for each the versions of the libraries on which it depends.
 VERSIONS = "versions"
-UNTRAINED, PUBLISHED = "untrained", "published"
+UNTRAINED, CODE, PUBLISHED = "untrained", "code", "published"
 
 
 def shipped(name: str, folder: Path = FOLDER) -> bytes | None:

@@ -44,7 +44,7 @@ def code_files(resolved: Resolved) -> ConfigAlone | None:
         ``MOST_LAYERS`` layers
     """
     config = resolved.given
-    if _is_too_deep(config):
+    if is_too_deep(config):
         raise NoOutlineError(f"more than {MOST_LAYERS} layers are not looked through")
     missing = ""
     try:
@@ -120,16 +120,18 @@ def is_built_as_by_default(resolved: Resolved) -> bool:
     return (
         not resolved.refused
         and config.family not in OF_TASKS
-        and not _is_too_deep(config)
-        and _is_alike(resolved.config.settings, defaults(config.family))
+        and not is_too_deep(config)
+        and is_built_as(resolved.config.settings, defaults(config.family))
     )
 
 
-def _is_too_deep(config: ModelConfig) -> bool:
+def is_too_deep(config: ModelConfig) -> bool:
+    """Whether it has more layers than are looked through."""
     return (config.size("n_layers") or 0) > MOST_LAYERS
 
 
-def _is_alike(settings: Json, defaults: Json) -> bool:
+def is_built_as(settings: Json, defaults: Json) -> bool:
+    """Whether settings differ from defaults of the same class in sizes and ``SAME_TENSORS``."""
     relevant = {name: value for name, value in defaults.items() if not SAME_TENSORS.fullmatch(name)}
     return bool(defaults) and all(
         _is_same_kind(settings.get(name), value) for name, value in relevant.items()
@@ -138,7 +140,7 @@ def _is_alike(settings: Json, defaults: Json) -> bool:
 
 def _is_same_kind(value: object, default: object) -> bool:
     if isinstance(default, Mapping):
-        return isinstance(value, Mapping) and (not default or _is_alike(value, default))
+        return isinstance(value, Mapping) and (not default or is_built_as(value, default))
     if isinstance(default, list):
         return isinstance(value, list) and all(
             any(_is_same_kind(item, other) for other in default) for item in value

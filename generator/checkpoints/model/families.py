@@ -263,3 +263,7 @@ def attends_without_encoding(config: ModelConfig) -> bool:
 # Without a base by default in mlx-lm up to 0.31.3 (mlx_lm/models/*.py), and whose rotary_dim
 # transformers reads since 5.18 (configuration_minimax_m2.py).
 OLDER_WITHOUT_BASE, OLDER_WITHOUT_SIZE = frozenset({"qwen3", "granitemoehybrid"}), "minimax_m2"
+# Of windows that leave the query out, the key by family, as its config class and SGLang have it
+# (RadixAttention). mlx-lm (models/mimo_v2_flash.py; base.py, create_causal_mask) and vLLM
+# (models/mimo_v2_flash.py; the window of an Attention) count the query with them.
+WITHOUT_QUERY = {"mimo_v2_flash": "sliding_window_size"}

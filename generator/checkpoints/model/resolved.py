@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.engines_families import MOST_LAYERS
+from generator.checkpoints.model.families import WITHOUT_QUERY
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
 from generator.libraries import config_classes, refusal
@@ -101,6 +102,17 @@ def _with_window(resolved: Json, given: Json) -> Json:
         and WINDOWED in kinds
     )
     return {**resolved, **nested, **({WINDOW: given[WINDOW]} if is_dropped else {})}
+
+
+def with_query(settings: Json) -> Json:
+    """``settings`` as code takes them that counts the query with a window of which the config class
+    leaves it out.
+    """
+    name = WITHOUT_QUERY.get(str(settings.get("model_type")))
+    if name is None or settings.get(name) is None:
+        return settings
+    others = {key: value for key, value in settings.items() if key != name}
+    return {**others, WINDOW: settings[name]}
 
 
 def is_ungated(config: ModelConfig) -> bool:

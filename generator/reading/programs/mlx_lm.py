@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.resolved import defaults, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
@@ -46,7 +46,7 @@ def takes(settings: Json) -> Json | None:
     errors: RowError where a field without a default is not in the file, or a kind of scaling is
         unknown to it
     """
-    fields = _fields(settings)
+    settings, fields = with_query(settings), _fields(settings)
     for name in TEXT:
         if fields is not None and isinstance(part := settings.get(name), Mapping):
             own = fields if fields.keys() - OF_CODE else _fields(part)

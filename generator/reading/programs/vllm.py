@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from generator.checkpoints.model.resolved import is_known
+from generator.checkpoints.model.resolved import is_known, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
@@ -18,8 +18,10 @@ LENGTHS = (
     "max_sequence_length", "max_seq_length", "seq_len", "model_max_length",
 )  # fmt: skip
 WITHOUT_LENGTH = 2048
-# Kinds of scaling that the length has already.
-IN_LENGTH = frozenset({"longrope", "llama3", "yarn"})
+# Kinds of scaling that the length has already; it takes telechat3-yarn for YaRN.
+IN_LENGTH = frozenset(
+    {"longrope", "llama3", "yarn", "deepseek_yarn", "telechat3-yarn", "deepseek_llama_scaling"}
+)
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
@@ -42,7 +44,7 @@ def takes(settings: Json) -> Json | None:
         for name, names in NAMES.items()
         if (given := [one for one in names if settings.get(one) is not None])
     }
-    return {**settings, **mended}
+    return {**with_query(settings), **mended}
 
 
 def limit(config: Json, blocks: Sequence[Json]) -> int:

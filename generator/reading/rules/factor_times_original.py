@@ -5,7 +5,7 @@ the context by it once more.
 import math
 from collections.abc import Iterator
 
-from generator.contracts import Examined, Json, Rule
+from generator.contracts import Examined, Json, ModelConfig, Rule
 from generator.encodings import Rotation
 from generator.reading.taken import is_read, taken
 
@@ -37,10 +37,18 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         if math.isfinite(reach) and is_context and not has_original:
             yield "no_original", {"original": original, "factor": factor, "reach": round(reach)}
         elif math.isfinite(reach) and abs(reach - context) > ROUNDING * context:
-            yield (
-                "reach_above" if reach > context else "reach_below",
-                {"factor": factor, "original": original, "reach": round(reach), "context": context},
-            )
+            sizes = {"factor": factor, "original": original, "reach": round(reach)}
+            if reach > context:
+                stopping = _stopping(given, context)
+                yield "reach_above", {**sizes, "context": context, "readers": stopping}
+            else:
+                yield "reach_below", {**sizes, "context": context}
+
+
+def _stopping(given: ModelConfig, context: int) -> list[str]:
+    """Programs that serve the context, with a rule of theirs that counts a factor of some kinds."""
+    every = taken(given.settings, given.where) if is_read(given) else ()
+    return [one.name for one in every if one.reader.limit and one.limit == context]
 
 
 def _twice(

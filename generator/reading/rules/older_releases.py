@@ -1,5 +1,6 @@
 """What releases that are still in use take otherwise, and newer ones of the same program do not."""
 
+import math
 from collections.abc import Iterator
 
 from generator.checkpoints.model.families import OLDER_WITHOUT_BASE, OLDER_WITHOUT_SIZE
@@ -13,18 +14,21 @@ from generator.reading.taken import OLDER, is_read
 BASE, ORIGINAL = "rope_theta", "original_max_position_embeddings"
 # Keys of YaRN's magnitude that get_rope of vLLM 0.25 passes over.
 MAGNITUDE = ("attention_factor", "mscale", "mscale_all_dim")
+YARN = "yarn"
 ROUNDING = 1e-4  # Relative.
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
-    """Of a config.json: a base that is missing at the top, a share by a name that was not read, a
-    factor that another one replaced, and a magnitude that was left out.
+    """Of a config.json: a base that is missing at the top, a length that is multiplied twice, a
+    share by a name that was not read, a factor that another one replaced, and a magnitude that was
+    left out.
     """
     if not is_read(examined.files.config):
         return
     text = examined.files.config.text_model
     if text.family in OLDER_WITHOUT_BASE and text.value(BASE) is None:
         yield "base", {"family": text.family}
+    yield from _twice(text)
     for one in examined.encodings:
         form = one.form
         if not isinstance(form, Rotation) or not one.is_of_words:
@@ -32,8 +36,22 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         is_part = form.rotary_dim < form.head_dim
         if is_part and text.family == OLDER_WITHOUT_SIZE and text.value(SHARE) is None:
             yield "share", {"key": SIZE, "rotary_dim": form.rotary_dim, "head_dim": form.head_dim}
-        if form.rope_type == "yarn":
+        if form.rope_type == YARN:
             yield from _of_yarn(text, form, examined.context)
+
+
+def _twice(text: ModelConfig) -> Iterator[tuple[str, Json]]:
+    """vLLM 0.25 (config/model.py, _get_and_verify_max_len): it goes by the original length for YaRN
+    under this name alone.
+    """
+    length = text.size("n_positions")
+    for block in text.rope.nested():
+        kind = block.text("rope_type") or block.text("type") or ""
+        factor = block.value("factor")
+        is_other = YARN in kind and kind != YARN and isinstance(factor, int | float)
+        if is_other and length and 1 < factor < math.inf:
+            limit = int(length * factor)
+            yield "twice", {"kind": kind, "factor": factor, "length": length, "limit": limit}
 
 
 def _of_yarn(text: ModelConfig, form: Rotation, context: int | None) -> Iterator[tuple[str, Json]]:
@@ -54,7 +72,7 @@ def _of_yarn(text: ModelConfig, form: Rotation, context: int | None) -> Iterator
 
 RULE = Rule(
     key="older-releases",
-    levels=dict.fromkeys(("base", "share", "factor", "magnitude"), "note"),
+    levels=dict.fromkeys(("base", "share", "factor", "magnitude", "twice"), "note"),
     find=find,
     about=("factor", "rope_scaling", "rope_parameters", "rope_theta", "rotary_dim", "model_type"),
 )

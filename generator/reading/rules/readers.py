@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from generator.checkpoints.model.keys import dotted
 from generator.checkpoints.model.resolved import WINDOW
 from generator.contracts import Examined, Json, Rule
 from generator.contracts.model_config import ROPE
 from generator.reading.taken import (
+    CLOSE,
     OURS,
     Taken,
     agreed,
+    beyond_mend,
     by_rotation,
     is_read,
     ours_of,
@@ -40,11 +44,14 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         others = [group for group in apart if not _is_long(group[0], ours)]
         for group in apart:
             if group not in others:
-                yield "long_alone", _long(group, ours)
+                yield "long_alone", _long(group, ours, every)
         is_known = others and not without_base(config)  # Else it would fix what was filled in.
         mend = agreed(config.settings, config.where) if is_known else {}
+        is_beyond = is_known and not mend
+        keys, unmended = beyond_mend(config.settings, config.where) if is_beyond else ({}, [])
         for group in others:
-            yield kind, {"mend": mend, "source": config.source, **_both(group, ours)}
+            mends = {"mend": mend, **_unmended(group, keys, unmended)}
+            yield kind, {"source": config.source, **mends, **_both(group, ours)}
         known = [one for one in asked if one.is_known and not one.refused]
         yield from _of_layers(known, ours, dotted(config.path_of("n_positions")))
 
@@ -58,11 +65,40 @@ def _is_long(one: Taken, ours: Taken) -> bool:
     )
 
 
-def _long(group: Sequence[Taken], ours: Taken) -> Json:
-    """short: up to which length transformers 5 takes the other factors, None for any"""
+def _long(group: Sequence[Taken], ours: Taken, every: Sequence[Taken]) -> Json:
+    """short: up to which length transformers 5 takes the other factors, None for any; others: the
+    programs that read both lists; is_alike: whether all turn longer texts by the same angles
+    """
     short = max((form.short or 0 for form in ours.rotations.values()), default=0)
+    others = [one.name for one in every if one.is_known and one.turns_as(ours)]
+    about = {
+        "others": others,
+        "is_alike": bool(short) and all(_turns_long(one, ours) for one in group),
+    }
     readers = {"readers": [one.name for one in group]}
-    return {**readers, "short": short or None, "apart": ours.apart(group[0])}
+    return {**readers, "short": short or None, "apart": ours.apart(group[0]), **about}
+
+
+def _turns_long(one: Taken, ours: Taken) -> bool:
+    """Whether its angles are those of transformers 5 in long texts."""
+    return all(
+        bool(twin.long_factors)
+        and np.allclose(form.frequencies * twin.long_factors, twin.unscaled_frequencies, CLOSE, 0.0)
+        and np.isclose(form.attention_factor, twin.attention_factor, rtol=CLOSE)
+        for part, form in one.rotations.items()
+        if (twin := ours.rotations[part]).has_two_lists
+    )
+
+
+def _unmended(group: Sequence[Taken], keys: Json, unmended: Sequence[Taken]) -> Json:
+    """What those of a group take with base and scaling in both spellings, where they still turn
+    otherwise.
+    """
+    names = [one.name for one in group]
+    still = [one for one in unmended if one.name in names and not one.refused]
+    if len(still) < len(group):
+        return {"spelled": {}, "still": []}
+    return {"spelled": keys, "still": still[0].words}
 
 
 def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tuple[str, Json]]:
