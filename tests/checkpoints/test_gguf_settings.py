@@ -66,11 +66,11 @@ COMPARED = (
     "num_hidden_layers", "hidden_size", "num_attention_heads", "max_position_embeddings",
     "vocab_size", "head_dim",
 )  # fmt: skip
-# transformers 5 has the former as n_ctx, which its config class ignores, and takes the latter of its
-# class, where llama.cpp divides the width by the heads.
+# transformers 5 has the former as n_ctx, which its config class ignores, and takes the latter of
+# its class, where llama.cpp divides the width by the heads.
 NOT_COMPARED = {
     "gpt2": {"max_position_embeddings"},
-    **dict.fromkeys(("qwen3", "gpt-oss"), {"head_dim"}),
+    **{family: {"head_dim"} for family in ("qwen3", "gpt-oss")},
 }
 
 
