@@ -277,6 +277,31 @@ def test_heads_of_a_drafter_of_gemma_4_are_of_two_sizes(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("architecture", ["chatglm", "gemma", "qwen3", "glm4"])
+def test_heads_without_a_size_are_the_width_by_their_number(
+    architecture: str, tmp_path: Path
+) -> None:
+    """``n_embd_head_k_full`` in src/llama-model.cpp, whatever the class in transformers has."""
+    sizes = {name: value for name, value in SIZES.items() if name != "attention.key_length"}
+    write(tmp_path / "x.gguf", architecture, {**sizes, "rope.dimension_count": 8})
+    files = FolderFiles(Folder(tmp_path, "here"), "here")
+    [one] = [one.form for one in encodings(files) if isinstance(one.form, Rotation)]
+    assert (one.rotary_dim, one.head_dim) == (8, 16)
+
+
+@pytest.mark.parametrize(
+    ("heads", "attend"),
+    [([0, 0, 2, 0] * 2, [2, 6]), ([0] * 5 + [2, 0, 0], [5]), ([0, 2, 0, 2] * 2, [1, 3, 5, 7])],
+)
+def test_layers_of_jamba_attend_where_they_have_heads_for_keys(
+    heads: list[int], attend: list[int], tmp_path: Path
+) -> None:
+    """conversion/jamba.py"""
+    files = files_of(tmp_path, "jamba", {"attention.head_count_kv": heads})
+    layers = layer_map(files, find(files))
+    assert [one.index for one in layers if "full" in one.mixers] == attend
+
+
 # Architectures whose code is llama.cpp's own or an engine's: the components that turn, the layers
 # that do, and the order of pairs (llama_model_rope_type in src/llama-model.cpp).
 @pytest.mark.parametrize(

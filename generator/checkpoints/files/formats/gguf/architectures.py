@@ -225,6 +225,21 @@ def _baichuan(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: AR
     )
 
 
+def _jamba(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Jamba (arXiv 2403.19887, section 3.1) has one layer with attention in so many; its file says
+    which have heads for keys.
+    """
+    heads = header.settings.get("jamba.attention.head_count_kv")
+    counts = heads if isinstance(heads, tuple) else ()
+    layers = [layer for layer, count in enumerate(counts) if count]
+    if not layers:
+        return {}
+    first, period = layers[0], layers[1] - layers[0] if len(layers) > 1 else len(counts)
+    if layers != [*range(first, len(counts), period)] or first >= period:
+        return {}
+    return {"attn_layer_offset": first, "attn_layer_period": period}
+
+
 def _mamba_2(header: Header, settings: Settings) -> dict[str, Any]:
     inner, heads, width = (
         positive(value)
@@ -395,6 +410,7 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "granitehybrid": _granite_hybrid,
         "glm5-next": _glm_5_next,
         **dict.fromkeys(("kimi-k3", "kimi-linear"), _kinds("linear_attention", "full_attention")),
+        "jamba": _jamba,
         "mamba2": _mamba_2,
         "llama4": _llama_4,
         "minimax-m3": _minimax_m3,

@@ -8,10 +8,12 @@ from typing import Any
 from generator.checkpoints.files.formats.gguf import architectures
 from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
 from generator.checkpoints.files.formats.gguf.rope import rope_settings
+from generator.checkpoints.model.resolved import defaults
 from generator.numerics.arrays import Floats
 
 ENCODER = "clip"  # The architecture of encoders of images and sound.
 UNKNOWN_ENCODER = "mmproj_of_unknown_kind"  # Their model type where the projector is not known.
+KEY_LENGTH = "attention.key_length"
 WINDOW = "attention.sliding_window"  # 0 for none
 # Settings by the end of their key, and their names in transformers.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -21,7 +23,7 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "embedding_length": ("hidden_size",),
         "attention.head_count": ("num_attention_heads",),
         "attention.head_count_kv": ("num_key_value_heads",),
-        "attention.key_length": ("head_dim",),
+        KEY_LENGTH: ("head_dim",),
         "attention.layer_norm_epsilon": ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"),
         "attention.layer_norm_rms_epsilon": ("rms_norm_eps",),
         "attention.relative_buckets_count": ("relative_attention_num_buckets",),
@@ -52,6 +54,7 @@ def config(header: Header, tensor: Callable[[str], Floats]) -> dict[str, Any]:
     if architecture == ENCODER:
         return settings | _encoders(header)
     settings |= _sizes(header, architecture)
+    settings |= _head(architecture, settings)
     settings |= _layers(header, architecture, settings.get("num_hidden_layers"))
     settings |= _latent(header, architecture)
     settings |= architectures.UNSAID.get(architecture, {})
@@ -76,6 +79,17 @@ def _sizes(header: Header, architecture: str) -> dict[str, Any]:
     if (padding := header.integer("tokenizer.ggml.padding_token_id")) is not None:
         settings["pad_token_id"] = padding
     return settings
+
+
+def _head(architecture: str, settings: Mapping[str, Any]) -> dict[str, int]:
+    """The size of a head where no key gives it and the class of the family has one of its own: the
+    width by the number of heads (src/llama-model.cpp).
+    """
+    is_own = not architectures.OWN_NAMES.get(architecture, {}).get(KEY_LENGTH, True)
+    if is_own or "head_dim" in settings or not defaults(settings["model_type"]).get("head_dim"):
+        return {}
+    width, heads = (positive(settings.get(name)) for name in ("hidden_size", "num_attention_heads"))
+    return {"head_dim": int(width // heads)} if width and heads else {}
 
 
 def _largest(value: object) -> object:
