@@ -10,7 +10,7 @@
   const minus = (text) => text.replace("-", "−");
   const fixed = (value, digits = 2) => minus(value.toFixed(digits)).replace(/^−(0(?:\.0+)?)$/, "$1");
   // What rounds to 1 and is not 1 is over 0.99, as everywhere on the site.
-  const cosine = (value) => (Math.abs(value) < 1 && fixed(Math.abs(value)) === "1.00" ? (value > 0 ? "over 0.99" : "under −0.99") : fixed(value));
+  const belowOne = (value) => (Math.abs(value) < 1 && fixed(Math.abs(value)) === "1.00" ? (value > 0 ? "over 0.99" : "under −0.99") : fixed(value));
 
   const made = (tag, text = "", attributes = {}) => {
     const element = document.createElement(tag);
@@ -206,14 +206,14 @@
           const turn = (2 * Math.PI) / frequency;
           const cos = Math.cos(frequency * (state.key - state.query));
           clock.querySelector("figcaption").textContent =
-            `pair ${pairs[index]}: one turn in ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} positions; cosine ${cosine(cos)}`;
+            `pair ${pairs[index]}: one turn in ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} positions; cosine ${belowOne(cos)}`;
           clocks.append(clock);
         });
         figure.replaceChildren(clocks);
         back.disabled = Math.min(state.query, state.key) < 10;
         on.disabled = Math.max(state.query, state.key) > MOST_PLACE - 10;
         const mean = sum(all.map((frequency) => Math.cos(frequency * (state.key - state.query)))) / all.length;
-        said.textContent = `Query (solid hands) at ${state.query}, key (dashed) at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${cosine(mean)}.`;
+        said.textContent = `Query (solid hands) at ${state.query}, key (dashed) at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${belowOne(mean)}.`;
       };
       const set = (name) => (value) => {
         state[name] = value;

@@ -68,7 +68,8 @@
 
   /* Numbers before words, and what is missing last, whichever the direction. */
   function sort(body, column, direction) {
-    const keyed = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column]) }));
+    // Of 0.78 ± 0.02 and over 0.9999, the order is that of the number.
+    const keyed = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column], /^(over|under) | ± .*$/g) }));
     keyed.sort((one, other) => {
       if (one.key === null || other.key === null) return (one.key === null) - (other.key === null);
       if (typeof one.key !== typeof other.key) return typeof one.key === "number" ? -1 : 1;
@@ -77,8 +78,8 @@
     body.append(...keyed.map(({ row }) => row));
   }
 
-  function keyOf(cell) {
-    const text = said(cell);
+  function keyOf(cell, beside = "") {
+    const text = said(cell).replace(beside, "");
     if (text === "" || text === "–") return null;
     return numberOf(cell, text) ?? text;
   }
@@ -87,11 +88,10 @@
     return cell ? cell.textContent.trim().replace(/\s+/g, " ") : "";
   }
 
-  /* The number that a cell holds as the site writes them: 1,024, −0.5, 1.2 × 10⁻⁷, 0.78 ± 0.02 and over 0.9999; null if it is none. */
+  /* The number that a cell holds as the site writes them: 1,024 and −0.5 and 1.2 × 10⁻⁷; null if it is none. */
   function numberOf(cell, text) {
     if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
     const plain = text
-      .replace(/^(over|under) | ± .*$/g, "")
       .replace(/ × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, power) => `e${[...power].map((mark) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(mark)).map((at) => (at ? at - 1 : "-")).join("")}`)
       .replace(/,(?=\d{3})/g, "")
       .replace("−", "-");

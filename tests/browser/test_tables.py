@@ -49,6 +49,17 @@ def test_numbers_are_sorted_by_value_with_missing_ones_last_in_either_order(tabl
     assert names(table) == [*SORTED[-2::-1], "none", "short"]
 
 
+def test_a_value_with_its_error_or_its_side_is_sorted_as_its_number(
+    page: Page, tmp_path: Path
+) -> None:
+    shown = ("1.2", "over 0.9999", "0.78 ± 0.02", "word", "0.9")
+    rows = "".join(f"<tr><th>{text}</th><td>{text}</td></tr>" for text in shown)
+    (tmp_path / "page.html").write_text(PAGE.replace(ROWS, rows), encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_role("button", name="Value").click()
+    assert names(page) == ["0.78 ± 0.02", "0.9", "over 0.9999", "1.2", "word", "short"]
+
+
 def test_words_are_sorted_alphabetically_and_the_order_is_announced(table: Page) -> None:
     headings = table.locator("table[data-pa-sortable] thead th")
     table.get_by_role("button", name="Name").click()

@@ -60,10 +60,10 @@ def test_no_scheme_is_called_the_most_common_where_each_is_used_once() -> None:
     def lead(*outcomes: Outcome) -> str:
         return " ".join(html(*outcomes).select(".pa-lead")[0].get_text().split())
 
-    assert lead(*rows) == "The 2 measured models use 2 different schemes."
+    assert lead(*rows) == "These 2 models use 2 different schemes."
     again = outcome("c", ROTATION, "rotary")
-    assert lead(*rows, again).startswith("The most common scheme among the 3 measured models is")
-    assert lead(rows[0]).startswith("The most common scheme among the 1 measured model is")
+    assert lead(*rows, again).startswith("The most common scheme among these 3 models is")
+    assert lead(rows[0]).startswith("The most common scheme among this one model is")
 
 
 def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() -> None:
@@ -144,6 +144,18 @@ def test_the_table_says_what_each_number_of_checkpoints_counts() -> None:
     text = " ".join(hint.select(".pa-hint")[0].get_text().split())
     assert text.startswith(
         "The list has 3 checkpoints. This build read 2 of them, and 1 of these has numbers of its"
-        " own. Each row is one of their position encodings"
+        " own, computed from settings alone. Each row is one of their position encodings"
     )
     assert "The layers of 0 listed models are known, with or without such numbers." in text
+
+
+def test_numbers_of_weights_and_of_settings_are_counted_apart() -> None:
+    one = outcome("a", table(1), title="a")
+    (reading,) = one.readings
+    stored = replace(reading.encoding, provenance=Provenance("model.safetensors", "wpe.weight"))
+    weights = replace(one, readings=(replace(reading, encoding=stored),))
+    other = outcome("b", table(2), title="b")
+    counted = "those of 1 are measured on weights, and those of 1 computed from settings alone."
+    for shown, words in (((weights, other), f"own: {counted} Each"), ((weights,), "own. Each")):
+        hint = html(*shown).select(".pa-hint")[0].get_text()
+        assert words in " ".join(hint.split())

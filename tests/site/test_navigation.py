@@ -114,8 +114,8 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
 @pytest.mark.parametrize(
     ("page", "entry", "title"),
     [
-        ("checkpoints/index.html", "Explore", "Measured models"),
-        ("checkpoints/one.html", "Explore", "Measured models"),
+        ("checkpoints/index.html", "Explore", "Models in numbers"),
+        ("checkpoints/one.html", "Explore", "Models in numbers"),
         ("learn/further-schemes.html", "Schemes", "Further schemes"),
         ("learn/method.html", "Learn", "Method"),
         ("status.html", "Data and guide", "Status"),
@@ -131,7 +131,7 @@ def test_a_page_shows_the_entry_it_belongs_to(
 
 def test_a_page_of_a_list_stands_with_the_number_of_its_entries(site: Path) -> None:
     html = _html(site / "timeline.html")
-    assert _texts(html, ".pa-subtabs a")[:2] == ["Measured models", "All models (1,024)"]
+    assert _texts(html, ".pa-subtabs a")[:2] == ["Models in numbers", "All models (1,024)"]
 
 
 def test_a_page_of_a_section_shows_the_section_and_its_pages(site: Path) -> None:
