@@ -18,7 +18,7 @@ class OfCheckpoint:
     address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
         ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
         known; titles: of schemes by key; without_windows: programs that give no layer a window;
-        limits: as ``limits_of``; differ: as ``by_program.differing``
+        limits: as ``limits_of``; differ: as ``by_program.of``
     """
 
     model: Json

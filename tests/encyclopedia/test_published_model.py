@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
+from benchmarks import differing
 from benchmarks.made import programs_of
 from generator.contracts import Atlas, Checkpoint, Limit, Outcome
 from generator.encyclopedia import by_program, details, made
@@ -321,8 +322,8 @@ def test_each_way_in_which_programs_differ_has_whom_it_concerns_and_what_to_do()
 
 def test_programs_are_named_without_versions_but_where_some_releases_differ() -> None:
     both = ["transformers 4.57.6", "transformers 5", "vLLM 0cd57848"]
-    assert by_program.names(both) == ["transformers", "vLLM"]
-    assert by_program.names(["llama.cpp's converter 0c1e", both[0]]) == [
+    assert differing.names(both) == ["transformers", "vLLM"]
+    assert differing.names(["llama.cpp's converter 0c1e", both[0]]) == [
         "llama.cpp",
         "transformers 4",
     ]

@@ -82,7 +82,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
     known: programs of which that is known; taken: what each takes, a sentence each; differ: as
-        ``by_program.differing``
+        ``by_program.of``
     beside: names of its relatives, and the address of the page that shows all side by side
     file: its path
     """
