@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from benchmarks import differing
 from generator.checkpoints.model.pair_order import gguf_order, stated_orders
 from generator.contracts import Encoding, EncodingRecord, Files, LintFinding, Origin
 from generator.encodings import Form, Temperature
-from generator.encyclopedia import details, known_models, made, programs, table
+from generator.encyclopedia import details, known_models, made, table
 from generator.encyclopedia.known_models import KnownModel
 from generator.errors import RefusedError, RowError
 from generator.reading import lint
@@ -76,7 +77,7 @@ def programs_of(model: KnownModel) -> dict[str, Any]:
         told = lint.findings(model.files, look_closely(model.files))
     except RowError:
         return {"of": details.digest(model)}
-    return programs.found(model, told)
+    return differing.found(model, told)
 
 
 def _without_windows(told: Iterable[LintFinding]) -> Iterator[str]:

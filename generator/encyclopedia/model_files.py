@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia import expected, programs
+from generator.encyclopedia import by_program, expected
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import page_of, records
 from generator.encyclopedia.models_schema import IndexOfModels, OneModel, PublishedModel
@@ -48,7 +48,7 @@ def document(model: Json, frozen: dict[str, str]) -> OneModel:
         "expected": frozen.get(model["id"]),
         "revision": known.revision,
         "config": dict(known.settings),
-        "readers": list(programs.of(known)["taken"]),
+        "readers": list(by_program.of(known)["taken"]),
         "model": cast("PublishedModel", model),
     }
 

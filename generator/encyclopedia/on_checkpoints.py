@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json, Limit, Outcome
-from generator.encyclopedia import details, programs
+from generator.encyclopedia import by_program, details
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import growing, kind_of, limits_of, page_of, records
 
@@ -18,7 +18,7 @@ class OfCheckpoint:
     address: of its page; is_original: whether the checkpoint is a copy of it; kind: see
         ``kind_of``; growing: bytes of a further token in the cache, in bf16; None where that is not
         known; titles: of schemes by key; without_windows: programs that give no layer a window;
-        limits: as ``limits_of``; differ: as ``programs.differing``
+        limits: as ``limits_of``; differ: as ``by_program.of``
     """
 
     model: Json
@@ -49,5 +49,5 @@ def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
         {scheme.key: scheme.title for scheme in atlas.schemes},
         details.without_windows(name),
         limits_of(atlas).get(name, ()),
-        () if (known := known_model(name)) is None else programs.of(known)["differ"],
+        () if (known := known_model(name)) is None else by_program.of(known)["differ"],
     )

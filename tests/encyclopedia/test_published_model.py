@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
+from benchmarks import differing
 from benchmarks.made import programs_of
 from generator.contracts import Atlas, Checkpoint, Limit, Outcome
-from generator.encyclopedia import details, made, programs
+from generator.encyclopedia import by_program, details, made
 from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
@@ -313,7 +314,7 @@ def test_each_way_in_which_programs_differ_has_whom_it_concerns_and_what_to_do()
     """Of every model of which ``lint`` finds one; of others nothing."""
     for model in known_models():
         found = [one for rule, one in details.of(model)["lint"] if rule == "readers"]
-        differ = programs.of(model)["differ"]
+        differ = by_program.of(model)["differ"]
         assert [one["text"] for one in differ] == found, model.id
         text = said(model.id) if found else ""
         assert text.count("Affected: ") == text.count("What to do: ") == len(found), model.id
@@ -321,8 +322,8 @@ def test_each_way_in_which_programs_differ_has_whom_it_concerns_and_what_to_do()
 
 def test_programs_are_named_without_versions_but_where_some_releases_differ() -> None:
     both = ["transformers 4.57.6", "transformers 5", "vLLM 0cd57848"]
-    assert programs.names(both) == ["transformers", "vLLM"]
-    assert programs.names(["llama.cpp's converter 0c1e", both[0]]) == [
+    assert differing.names(both) == ["transformers", "vLLM"]
+    assert differing.names(["llama.cpp's converter 0c1e", both[0]]) == [
         "llama.cpp",
         "transformers 4",
     ]
@@ -337,7 +338,7 @@ def test_what_each_program_takes_is_in_a_fold(
     names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
     models = {name: model for name in names if (model := known_model(name)) is not None}
     made = {name: programs_of(model) for name, model in models.items()}
-    monkeypatch.setattr(programs, "of", lambda model: {**programs.NOTHING, **made[model.id]})
+    monkeypatch.setattr(by_program, "of", lambda model: {**by_program.NOTHING, **made[model.id]})
     page_of.cache_clear()
     pages = {name: page_of(name) for name in names}
     page_of.cache_clear()

@@ -10,7 +10,7 @@ from math import prod
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Limit, Page, PageContext, PageKind
-from generator.encyclopedia import details, programs
+from generator.encyclopedia import by_program, details
 from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_files import path
@@ -83,7 +83,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
     known: programs of which that is known; taken: what each takes, a sentence each; differ: as
-        ``programs.differing``
+        ``by_program.of``
     beside: names of its relatives, and the address of the page that shows all side by side
     file: its path
     """
@@ -136,7 +136,7 @@ def _page(
 ) -> Page:
     owner, _, name = model["id"].rpartition("/")
     sight, known = sight_row(model), known_model(model["id"])
-    by_program = programs.NOTHING if known is None else programs.of(known)
+    taken = by_program.NOTHING if known is None else by_program.of(known)
     context = PublishedContext(
         model=model,
         owner=owner,
@@ -161,7 +161,7 @@ def _page(
         state=shown[2].get(model["id"], ""),
         beside=_beside(model["id"], family),
         file=path(model["id"]),
-        **{name: by_program[name] for name in programs.NOTHING},
+        **{name: taken[name] for name in by_program.NOTHING},
     )
     return Page(page_of(model["id"]), context)
 

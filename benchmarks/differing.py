@@ -1,30 +1,19 @@
-"""What programs take from each published config: shipped, since each of them has to read it."""
+"""How programs differ in what they take from a published config, for the page of its model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from generator.contracts import Json, LintFinding, ModelConfig
-from generator.encyclopedia import made
 from generator.encyclopedia.details import digest
 from generator.encyclopedia.known_models import KnownModel
 from generator.reading import lint
 from generator.reading.taken import Taken, is_read, ours_of, taken
 
-NOTHING: Mapping[str, Any] = {"known": [], "taken": [], "differ": []}
 # Of a finding, by what its values have.
-ROTATION, SHORT, WINDOWS, LIMITS, REFUSED = "settings", "short", "n_layers", "served", "reason"
+ROTATION, WINDOWS, LIMITS = "settings", "n_layers", "served"
 CONVERTER = "llama.cpp's converter"
 NAMES = {CONVERTER: "llama.cpp"}  # What takes what the converter stores.
 OF_ROTATION = ("head_dim", "rotary_dim", "scaling")  # beside its base
-
-
-def of(model: KnownModel) -> Mapping[str, Any]:
-    """known: programs of which it is known what they take; taken: what each does, as
-    ``lint.sentences``; differ: each way in which programs do, as ``differing``; without anything
-    for a config that is newer than them.
-    """
-    found = made.made(model.id).get("programs", {})
-    return {**NOTHING, **found} if found.get("of") == digest(model) else NOTHING
 
 
 def found(model: KnownModel, told: Iterable[LintFinding]) -> dict[str, Any]:
