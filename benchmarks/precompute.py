@@ -31,7 +31,8 @@ LIBRARIES = {
 }
 
 
-MOST_LEVELS = 3  # of modules around a tensor
+# Of modules around a tensor; the last has all.
+LEVELS = (0, 1, 2, 3, 99)
 
 
 def write(folder: Path, artifacts: Mapping[str, bytes]) -> None:
@@ -116,7 +117,7 @@ def tensors_of(resolved: Resolved) -> known_code.Tensors:
         return None
     encodings = with_tensor(whole)
     taken = {one.provenance.tensor or "" for one in encodings}
-    for levels in range(MOST_LEVELS + 1):
+    for levels in LEVELS:
         around = {_module(name, levels) for name in taken}
         tensors = {
             name: tuple(info.shape)

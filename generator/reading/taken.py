@@ -268,12 +268,12 @@ def agreed(settings: Json, where: str) -> Json:
     return next((keys for keys, others in _spelled(settings, where) if not others), {})
 
 
-def beyond_mend(settings: Json, where: str) -> tuple[Json, list[Taken]]:
-    """Base and scaling in both spellings, as ``agreed`` has them, and what programs take with these
-    that still turn otherwise than transformers 5; nothing where there are several rotations.
+def beyond_mend(settings: Json, where: str) -> list[Taken]:
+    """What programs take with base and scaling in both spellings that still turn otherwise than
+    transformers 5; nothing where there are several rotations.
     """
-    *_, (keys, others) = [({}, []), *_spelled(settings, where)]
-    return keys, others
+    *_, (_, others) = [({}, []), *_spelled(settings, where)]
+    return others
 
 
 def _spelled(settings: Json, where: str) -> Iterator[tuple[Json, list[Taken]]]:

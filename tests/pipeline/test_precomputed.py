@@ -9,7 +9,11 @@ import pytest
 
 from benchmarks import precompute
 from generator.cache import precomputed
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.known_code import digests, packed, with_tensors
+from generator.encyclopedia.known_models import known_models
 from generator.libraries import config_classes
+from generator.reading.find import look
 from generator.schemes.decay.families import FROM_WEIGHTS
 from generator.schemes.sink import SINKS
 
@@ -17,6 +21,7 @@ SOME = 80  # Every so many types are looked at where not all are.
 
 SHIPPED = [
     (precomputed.FOLDER, precomputed.UNTRAINED), (precomputed.FOLDER, precomputed.PUBLISHED),
+    (precomputed.FOLDER, precomputed.CODE),
 ]  # fmt: skip
 
 
@@ -69,6 +74,62 @@ def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() ->
     assert [name for name in sample if precompute.has_untrained_code(name)] == [
         name for name in sample if name in shipped
     ]
+
+
+SAMPLE = ("google/gemma-3-4b-it", "google-bert/bert-base-uncased", "LiquidAI/LFM2-24B-A2B")
+
+
+def test_the_shipped_tensors_are_those_of_the_code_of_a_sample() -> None:
+    shipped = json.loads(precomputed.shipped(precomputed.CODE) or b"{}")
+    configs = [one.files.resolved for one in known_models() if one.id in SAMPLE]
+    assert len(configs) == len(SAMPLE)
+    made = json.loads(precompute.code(configs))
+    assert made
+    assert {one: shipped.get(one) for one in made} == made
+
+
+def test_shipped_tensors_need_no_torch() -> None:
+    """Of SigLIP, whose table has a row for each of (896 / 14)² patches of 1,152 components."""
+    code = """
+import sys
+from generator.encyclopedia.known_models import known_models
+from generator.reading import without_torch
+from generator.reading.find import look
+[model] = [one for one in known_models() if one.id == "google/gemma-3-4b-it"]
+[table] = look(model.files).unmeasured
+print(table.provenance.shape, "torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(4096, 1152) False"
+
+
+def test_another_size_is_not_taken_for_a_shipped_one() -> None:
+    [model] = [one for one in known_models() if one.id == "google/gemma-3-4b-it"]
+    text, vision = model.settings["text_config"], model.settings["vision_config"]
+
+    def tables(**changed: object) -> list[tuple[int, ...]]:
+        found = look(ConfigAlone({**model.settings, **changed}, "own")).unmeasured
+        return [one.provenance.shape for one in found]
+
+    assert tables(vision_config={**vision, "image_size": 448}) == [(1024, 1152)]
+    before, *_ = digests(model.files.resolved)
+    other = {**model.settings, "text_config": {**text, "hidden_size": 1024}}
+    assert digests(ConfigAlone(other, "own").resolved)[0] == before
+    assert tables(text_config=other["text_config"]) == [(4096, 1152)]
+
+
+def test_tensors_of_many_layers_are_packed_together() -> None:
+    tensors = {"a.0.b": (2, 3), "a.1.b": (2, 3), "a.2.b": (2, 4), "c": (5,), "a.0.d.1.e": (1,)}
+    found = packed(tensors)
+    assert found["a.#.b"] == [[2, 3], [0, 1]]
+    files = with_tensors(ConfigAlone({}, "own").resolved, found)
+    assert {name: info.shape for name, info in files.tensors.items()} == tensors
+
+
+@pytest.mark.thorough
+def test_the_shipped_tensors_are_those_of_the_code_of_published_configs() -> None:
+    configs = (one.files.resolved for one in known_models())
+    assert precomputed.shipped(precomputed.CODE) == precompute.code(configs)
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ import pytest
 
 from generator.cache import precomputed
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import is_built_as, code_files, is_built_as_by_default
+from generator.checkpoints.model.code_files import code_files, is_built_as, is_built_as_by_default
 from generator.contracts import Resolved
 from generator.reading import plan
 from generator.reading.find import find, is_untrained
@@ -93,7 +93,7 @@ def test_a_type_whose_code_trains_an_encoding_is_not_among_them() -> None:
 
 
 def test_without_the_shipped_types_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.reading.find._untrained", frozenset)
+    monkeypatch.setattr("generator.reading.find.untrained", frozenset)
     assert not is_untrained(config())
 
 

@@ -48,9 +48,9 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
         is_known = others and not without_base(config)  # Else it would fix what was filled in.
         mend = agreed(config.settings, config.where) if is_known else {}
         is_beyond = is_known and not mend
-        keys, unmended = beyond_mend(config.settings, config.where) if is_beyond else ({}, [])
+        unmended = beyond_mend(config.settings, config.where) if is_beyond else []
         for group in others:
-            mends = {"mend": mend, **_unmended(group, keys, unmended)}
+            mends = {"mend": mend, **_unmended(group, ours, unmended)}
             yield kind, {"source": config.source, **mends, **_both(group, ours)}
         known = [one for one in asked if one.is_known and not one.refused]
         yield from _of_layers(known, ours, dotted(config.path_of("n_positions")))
@@ -90,15 +90,16 @@ def _turns_long(one: Taken, ours: Taken) -> bool:
     )
 
 
-def _unmended(group: Sequence[Taken], keys: Json, unmended: Sequence[Taken]) -> Json:
-    """What those of a group take with base and scaling in both spellings, where they still turn
-    otherwise.
+def _unmended(group: Sequence[Taken], ours: Taken, unmended: Sequence[Taken]) -> Json:
+    """Whether those of a group turn otherwise also with base and scaling in both spellings, and
+    whether they then take no scaling where transformers 5 has one.
     """
     names = [one.name for one in group]
     still = [one for one in unmended if one.name in names and not one.refused]
-    if len(still) < len(group):
-        return {"spelled": {}, "still": []}
-    return {"spelled": keys, "still": still[0].words}
+    is_stuck = len(still) == len(group)
+    scaled = any(each.get("scaling") for each in ours.parameters.values())
+    lost = [not any(each.get("scaling") for each in one.parameters.values()) for one in still]
+    return {"is_stuck": is_stuck, "is_lost": is_stuck and scaled and all(lost)}
 
 
 def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tuple[str, Json]]:
