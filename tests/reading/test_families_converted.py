@@ -45,8 +45,9 @@ LOST: Mapping[str, list[str]] = {
     "phi3": ["mixing"],
     # phi.py computes the magnitude, which the source says otherwise.
     "phimoe": ["rotation"],
-    # src/models/qwen.cpp has no factor on logits.
-    "qwen": ["scheme_alone"],
+    # src/models/qwen.cpp has no factor on logits, and base.py writes no dynamic scaling.
+    "qwen": ["growing", "scheme_alone"],
+    "internlm3": ["growing"],
     # glm.py halves the share of what says none, which is whole in transformers.
     "solar_open": ["rotation"],
 }
