@@ -18,8 +18,9 @@ from generator.contracts import Files, Mend
 from generator.reading.comparison import compared
 from generator.reading.mends import mend_of
 from generator.reading.sides import Side
-from tests.reading.judged import Judged, line, seen
-from tests.reading.test_families_converted import GGUF, LOST, WEIGHTS, names, unpacked
+from tests.reading.judged import Judged, seen
+from tests.reading.test_conversions import GGUF
+from tests.reading.test_families_converted import LOST, WEIGHTS, names, unpacked
 from tests.reading.test_mends import applied, broken
 
 __all__ = ["unpacked"]  # a fixture
@@ -102,5 +103,4 @@ def test_every_base(unpacked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     judged = [*of_gguf(unpacked, tmp_path, 1, monkeypatch)]
     for program in ("mlx_lm", "peft"):
         judged += of_copies(unpacked, tmp_path, program, 1)
-    print(line("one base broken", judged))  # noqa: T201
     check(judged)
