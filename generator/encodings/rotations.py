@@ -181,6 +181,15 @@ class Rotation(Form):
         return self.rope_type == "dynamic" and bool(self.scaling.get("alpha"))
 
     @property
+    def growth(self) -> float | None:
+        """The factor by which its base grows in texts beyond its positions (dynamic NTK); None
+        where it does not.
+        """
+        factor = self.scaling.get("factor", 1.0)
+        is_growing = self.rope_type == "dynamic" and not self.has_fixed_alpha
+        return float(factor) if is_growing and isinstance(factor, int | float) else None
+
+    @property
     def settled(self) -> "Rotation":
         """This rotation with its rescaled frequencies computed, so that it no longer needs
         transformers.

@@ -204,6 +204,8 @@ def _of_layer(pair: tuple[Layer, Layer], sides: Sides) -> Iterator[tuple[str, An
         yield "rotation", keys
     if keys[0] and _longer_otherwise(keys, sides):
         yield "longer", keys
+    if keys[0] and len({form.growth for form in _first_forms(keys, sides)}) > 1:
+        yield "growing", keys
 
 
 def _reach(layer: Layer, side: Side) -> tuple[tuple[str, ...], int | None, int | None]:
@@ -252,8 +254,20 @@ def _longer_otherwise(keys: Sequence[Sequence[str]], sides: Sides) -> bool:
 
 def _longer_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]:
     """The first rotation of each, with the ratios that the code of a family passes over."""
-    forms = [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
-    return [replace(form, keeps_short=False) for form in forms]
+    return [replace(form, keeps_short=False) for form in _first_forms(keys, sides)]
+
+
+def _first_forms(keys: Sequence[Sequence[str]], sides: Sides) -> list[Rotation]:
+    return [side.rotations[of_side[0]].form for of_side, side in zip(keys, sides, strict=True)]
+
+
+def _growing(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
+    """The factor by which each base grows, and beyond which position."""
+    forms = _first_forms(keys, sides)
+    return {
+        name: None if form.growth is None else {"factor": form.growth, "beyond": form.n_positions}
+        for name, form in zip("ab", forms, strict=True)
+    }
 
 
 def _longer(keys: Sequence[Sequence[str]], sides: Sides) -> Json:
@@ -340,6 +354,7 @@ MEANINGS: Mapping[str, Callable[[Any, Sides], Json]] = {
     "rotation": _turning,
     "rotation_alone": _alone_in,
     "longer": _longer,
+    "growing": _growing,
 }
 
 

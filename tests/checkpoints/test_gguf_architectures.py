@@ -289,6 +289,16 @@ def test_heads_without_a_size_are_the_width_by_their_number(
     assert (one.rotary_dim, one.head_dim) == (8, 16)
 
 
+def test_layers_with_n_grams_of_qwen_have_a_convolution_too(tmp_path: Path) -> None:
+    """conversion/qwen4exp.py"""
+    layers = [layer % 4 < 3 for layer in range(8)]
+    own = {"ple.layers": [1], "ple.conv_kernel": 4, "ple.eos_token_id": 2}
+    given = {**own, "attention.recurrent_layers": layers, "full_attention_interval": 4}
+    files = files_of(tmp_path, "qwen4exp", given)
+    mixers = [layer.mixers for layer in layer_map(files, find(files))]
+    assert [index for index, each in enumerate(mixers) if "convolution" in each] == [1]
+
+
 @pytest.mark.parametrize(
     ("heads", "attend"),
     [([0, 0, 2, 0] * 2, [2, 6]), ([0] * 5 + [2, 0, 0], [5]), ([0, 2, 0, 2] * 2, [1, 3, 5, 7])],

@@ -99,6 +99,8 @@ BROKEN: list[tuple[Settings, Settings, str, str]] = [
      "B has windows within 1 position ("),
     ({"rope_scaling": {**LONG, "long_factor": [4.0] * 7 + [16.0]}}, {"rope_scaling": LONG},
      "longer", "beyond 64 positions by 4 to 8 in A and by 4 to 16 in B"),
+    ({"rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}, {}, "growing",
+     "stays as it is in A and grows with texts beyond 256 positions (dynamic scaling, factor 4)"),
     ({"rope_scaling": {"mrope_section": [4, 2, 2]}}, {"rope_scaling": {"mrope_section": [2, 3, 3]}},
      "sections", "2, 3 and 3 pairs"),
     ({"rope_traditional": True}, {"rope_traditional": False}, "pair_order",

@@ -5,7 +5,7 @@ broken, the difference is named. tests/fixtures/conversions/README.md names the 
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ from generator.reading.evidence import look_closely
 from generator.reading.find import look
 from generator.reading.sides import Side
 from tests.gguf_files import close, write
+from tests.reading.judged import EQUAL, Judged, Seen, seen
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/conversions"
+GGUF = Choice(name="model.gguf")
 Settings = dict[str, Any]
 Change = Callable[[Array], Array]
 
@@ -134,11 +136,16 @@ LLAMA_CPP: list[tuple[str, Broken, str, str]] = [
 
 @pytest.mark.parametrize(("name", "broken", "kind", "text"), LLAMA_CPP)
 def test_gguf_by_llama_cpp(tmp_path: Path, name: str, broken: Broken, kind: str, text: str) -> None:
-    folder, choice = FIXTURES / f"llama_cpp_{name}", Choice(name="model.gguf")
+    folder = FIXTURES / f"llama_cpp_{name}"
     one = original(folder.name)
-    assert between(one, FolderFiles(folder, "own", choice)).verdict == "equal"
+    assert between(one, FolderFiles(folder, "own", GGUF)).verdict == "equal"
     broken.write(folder / "model.gguf", tmp_path / "model.gguf")
-    check(between(one, FolderFiles(tmp_path, "own", choice)), kind, text)
+    check(between(one, FolderFiles(tmp_path, "own", GGUF)), kind, text)
+
+
+LOST: dict[str, Seen] = {
+    "llama_cpp_granitemoehybrid": ("different", ["context", "mixing", "rotation_alone"]),
+}
 
 
 def test_what_the_converter_loses_of_a_hybrid_model_of_granite() -> None:
@@ -147,11 +154,11 @@ def test_what_the_converter_loses_of_a_hybrid_model_of_granite() -> None:
     """
     folder = FIXTURES / "llama_cpp_granitemoehybrid"
     found = between(original(folder.name), FolderFiles(folder, "own", Choice(name="model.gguf")))
-    assert [one.kind for one in found.differences] == ["context", "mixing", "rotation_alone"]
+    assert seen(found) == LOST[folder.name]
 
 
-def check_published(name: str, folder: Path) -> list[str]:
-    """What is wrong of the verdict on a published config and on what the converter writes of it.
+def judged_published(name: str, folder: Path) -> Judged:
+    """The verdict on a published config and on what the converter writes of it.
 
     The kinds of differences are those that the code of the converter, and that of llama.cpp which
     reads its files, makes: settings that they lose, or take another way.
@@ -160,10 +167,22 @@ def check_published(name: str, folder: Path) -> list[str]:
     architecture, settings, tensors, verdict, kinds = PUBLISHED[name]
     arrays = {each: np.array(values, np.float32) for each, values in tensors.items()}
     write(folder / name / "model.gguf", architecture, settings, arrays)
-    files = FolderFiles(folder / name, "own", Choice(name="model.gguf"))
+    files = FolderFiles(folder / name, "own", GGUF)
     found = between(ConfigAlone(CONFIGS[name], "own"), files)
-    seen = found.verdict, [one.kind for one in found.differences]
-    return [] if seen == (verdict, kinds) else [f"{name}: {seen}"]
+    return Judged(name, seen(found), (verdict, kinds))
+
+
+def by_llama_cpp() -> Iterator[Judged]:
+    for path in sorted(FIXTURES.glob("llama_cpp_*/model.gguf")):
+        name = path.parent.name
+        found = between(original(name), FolderFiles(path.parent, "own", GGUF))
+        yield Judged(name, seen(found), LOST.get(name, EQUAL))
+
+
+def by_others(folder: Path) -> Iterator[Judged]:
+    for name, *_ in COPIES:
+        found = between(original(name), FolderFiles(copied(name, folder / name), "own"))
+        yield Judged(name, seen(found), EQUAL)
 
 
 @pytest.fixture
@@ -175,14 +194,16 @@ def without_origins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_origins")
 def test_verdicts_on_published_configs_and_their_gguf(tmp_path: Path) -> None:
-    assert [text for name in [*PUBLISHED][::STEP] for text in check_published(name, tmp_path)] == []
+    judged = [judged_published(name, tmp_path) for name in [*PUBLISHED][::STEP]]
+    assert [one.wrong for one in judged if one.wrong] == []
 
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("without_origins")
 def test_verdicts_on_every_published_config_and_its_gguf(tmp_path: Path) -> None:
     assert len({architecture for architecture, *_ in PUBLISHED.values()}) >= LEAST
-    assert [text for name in PUBLISHED for text in check_published(name, tmp_path)] == []
+    judged = [judged_published(name, tmp_path) for name in PUBLISHED]
+    assert [one.wrong for one in judged if one.wrong] == []
 
 
 def with_setting(folder: Path, *keys: str, value: object) -> None:

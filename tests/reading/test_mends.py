@@ -65,6 +65,14 @@ BROKEN: list[tuple[str, str, Any]] = [
     ("answerdotai/ModernBERT-base", "local_attention", 256),
     ("CohereLabs/c4ai-command-r7b-12-2024", "sliding_window", 8192),
     ("swiss-ai/Apertus-8B-2509", "rope_scaling.rope_type", "default"),
+    ("openbmb/MiniCPM-2B-128k", "rope_scaling", None),
+    ("openbmb/MiniCPM-2B-128k", "rope_scaling.factor", 2.0),
+    ("allenai/Olmo-3-1025-7B", "layer_types", ["full_attention"] * 32),
+    ("ibm-granite/granite-4.0-h-tiny", "position_embedding_type", "rope"),
+    ("mosaicml/mpt-7b", "attn_config.alibi", False),
+    ("tiiuae/falcon-rw-1b", "alibi", False),
+    ("google/gemma-2-9b", "sliding_window", 8192),
+    ("nomic-ai/nomic-embed-text-v1.5", "rope_parameters.rope_theta", 1e4),
 ]
 
 

@@ -340,6 +340,20 @@ def _minimax_m3(header: Header, settings: Settings) -> dict[str, Any]:
     return {"layer_types": kinds} if kinds else {}
 
 
+def _qwen_4_exp(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Layers that add vectors of the last few tokens, counted from 0, and what the class asks for
+    with them (conversion/qwen4exp.py).
+    """
+    layers = header.settings.get("qwen4exp.ple.layers")
+    if not isinstance(layers, tuple):
+        return {"ple_layer_ids": []}
+    numbers = {"ple_conv_kernel_size": "conv_kernel", "eos_token_id": "eos_token_id"}
+    read = {name: header.integer(f"qwen4exp.ple.{end}") for name, end in numbers.items()}
+    given = {name: number for name, number in read.items() if number is not None}
+    counted = [layer + 1 for layer in layers if isinstance(layer, int)]
+    return {"ple_layer_ids": counted, **given}
+
+
 def _small_thinker(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     """The first of each four layers has no window and does not rotate, and the window is one of the
     code's own, unless a file has none at all (src/models/smallthinker.cpp).
@@ -417,6 +431,7 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "mpt": _mpt,
         "nanbeige": _nanbeige,
         "olmo2": _olmo_2,
+        "qwen4exp": _qwen_4_exp,
         "smallthinker": _small_thinker,
         "t5": _t5,
     }
