@@ -268,7 +268,8 @@ def _findings(
     winding["n_outliers"] = n_outliers
     if onwards is not None and onwards >= ONWARDS:
         text = WORDING("helix", **winding, share=three, dominates=dominates)
-        context = WORDING("moves_on_a_helix") if path.is_even and dominates else ""
+        is_whole = path.is_even and dominates
+        context = WORDING("helix_beyond_noise", path=path, is_whole=is_whole)
         weight = 1.0 if dominates else 0.6
         yield Finding(text, (*rests_on, "within_3", "onwards"), weight, context)
     else:

@@ -168,7 +168,7 @@ ANSWERS = {
     "compare: do two files encode position alike?": "lists every command",
     "Read a model in Python": "import position_atlas",
     "What is a kernel?": "Kernel",
-    "Can a model do without positions?": "Models trained without any position encoding learned",
+    "Can a model do without positions?": "A causal model without any encoding learns where",
     "How do I load a table in Python?": "np.load(",
     "How do I cite a number?": "To cite a number,",
 }
