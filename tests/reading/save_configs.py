@@ -2,6 +2,7 @@
 Python in OUT/*/config.json; what it cannot load is left out.
 """
 
+import json
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,9 @@ from transformers import AutoConfig
 
 
 def save(source: Path, target: Path) -> None:
+    # Without a type, transformers takes that which the random name of the folder has in it.
+    if "model_type" not in json.loads(source.read_text("utf-8")):
+        return
     with TemporaryDirectory() as folder:
         copy(source, Path(folder) / "config.json")
         with suppress(Exception):  # Config classes refuse in many ways.

@@ -88,8 +88,9 @@ def judged_again(python: str, lose: Container[str], folder: Path) -> Iterator[Ju
     """Verdicts on published configs that the transformers of a Python saves again."""
     configs = {model.id: model.settings for model in known_models()}
     for name, again in saved(python, configs, folder):
-        found = "different" if differences(configs[name], again) else "equal"
-        right = "different" if name in lose or name in UNKNOWN else "equal"
+        other = "untold" if name in UNKNOWN else "different"
+        found = other if differences(configs[name], again) else "equal"
+        right = other if name in lose or name in UNKNOWN else "equal"
         yield Judged(name, (found, []), (right, []))
 
 
