@@ -204,6 +204,8 @@ def test_of_a_name_with_known_numbers_alone_it_is_said_that_there_is_no_such_mod
     none = own_page.locator(".md-search-result .pa-no-model")
     expect(none).to_be_visible()
     expect(own_page.locator(".md-search-result__list[role=list]")).to_be_hidden()
-    own_page.locator(".md-search__input").fill("sinusoidal 512")
-    expect(own_page.locator(".md-search-result__list[role=list] mark").first).to_be_visible()
+    own_page.goto("about:blank")
+    own_page.goto(f"{start}?q=sinusoidal+512")
+    found = own_page.locator(".md-search-result__list[role=list] mark").first
+    expect(found).to_be_visible(timeout=20_000)
     expect(none).to_be_hidden()
