@@ -86,7 +86,7 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
         {**TURNED, "model_type": "zaya", "cca": True, "head_dim": 16, "num_hidden_layers": 8,
          "partial_rotary_factor": 0.5, "rope_scaling": False, "sliding_window": None},
         {(0, 2, 4, 6): (8, (FIRST, 0.0359304), 1.0)},
-        None,
+        "halves",
     ),
     (
         {**TURNED, "model_type": "nanbeige", "head_dim": 16, "num_loops": 2},
@@ -102,7 +102,7 @@ ROTATIONS: list[tuple[Json, dict[tuple[int, ...], Any], str | None]] = [
         {**TURNED, "model_type": "mimo_v2", "head_dim": 16, "hybrid_layer_pattern": [0, 1, 1, 0],
          "sliding_window": 32, "swa_rope_theta": 1e4, "rope_scaling": {"type": "default"}},
         {(0, 3): (16, EIGHT, 1.0), (1, 2): (16, (FIRST, 0.316228, 0.1), 1.0)},
-        None,
+        "halves",
     ),
     # By build_2d_rope of Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, run on positions of a text.
     (

@@ -70,7 +70,7 @@ def present(folder: Path) -> dict[str, bytes]:
     changed), the index of their words, and the release that pages cite.
     """
     remembering = ("index.", "changes.", "data/releases/", "search/")
-    cited = re.compile(rb", release\s[^}]*")
+    cited = re.compile(rb", release\s[^}]*|\"release\":\"[^\"]*\"")
     return {
         path: cited.sub(b"", content)
         for path, content in contents(folder).items()
