@@ -95,7 +95,7 @@
       models = rows.map(([id, family, path]) => {
         // A title of a measured checkpoint may have a slash too.
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
-        const about = [owner, family, owner && measured.has(id) && "measured"].filter(Boolean).join(" · ");
+        const about = [owner, family, owner && measured.has(id) && "in numbers"].filter(Boolean).join(" · ");
         const text = `${id} ${family}`.toLowerCase();
         const tokens = `${text} ${id.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}`.split(/[^a-z0-9.]+/);
         const [numbers, points] = [wholes(text), decimals(text)];

@@ -149,7 +149,7 @@ def test_a_measured_model_has_one_row_which_opens_its_settings(
     own_page.locator(FIRST).wait_for()
     row = own_page.locator(".pa-find li", has_text="all-MiniLM-L6-v2")
     expect(row).to_have_count(1)
-    expect(row).to_contain_text("bert · measured")
+    expect(row).to_contain_text("bert · in numbers")
     own_page.locator(FIELD).press("Enter")
     own_page.wait_for_url("**/models/sentence-transformers--all-MiniLM-L6-v2.html")
     measures = own_page.get_by_role("link", name="Measured here")
