@@ -222,7 +222,7 @@ def _evidence(given: str, where: str, program: str) -> Evidence:
             and not _names_a_scheme(path, value, before or {})
         ):
             unread |= own
-    _credit_sizes(by_encoding, rejected)
+    _credit_sizes(by_encoding, rejected, before or {})
     for path, value in every[: keys.MOST_TRIED]:
         if (path, value) not in likely and _has_defaults(before or {}, by_encoding):
             differing = _changed(config, path, before).differing
@@ -257,12 +257,14 @@ def _credit(by_encoding: Credited, differing: Differing, path: keys.Path, own: J
 
 
 def _credit_sizes(
-    by_encoding: Credited, rejected: Sequence[tuple[keys.Path, Json, Differing]]
+    by_encoding: Credited, rejected: Sequence[tuple[keys.Path, Json, Differing]], before: Effects
 ) -> None:
     """Add keys that no other value fits but together with another key: a width to what it is
-    divided into, numbers and lists of layers to the layers that follow from no other key.
+    divided into, numbers and lists of layers to the layers that follow from no other key, also
+    where only the list of all layers follows another number.
     """
     settled = {key for key, found in by_encoding.items() if LAYERS in found}
+    parts = {layer.part for layer in before.get("", {}).get(LAYERS, ())}
     for path, own, differing in rejected:
         is_width = path[-1] in SIZES["d_model"]
         of_size = [
@@ -270,6 +272,8 @@ def _credit_sizes(
             for key, name in differing
             if (name in OF_WIDTH and is_width) or (name == LAYERS and key not in settled)
         ]
+        if ("", LAYERS) in differing and path[-1] in SIZES["n_layers"] and len(parts) == 1:
+            of_size += [(key, LAYERS) for key in before if key and key not in settled]
         _credit(by_encoding, of_size, path, own)
 
 

@@ -205,6 +205,13 @@ def test_where_another_value_is_refused_nothing_is_said_of_what_it_changes() -> 
     assert encoding.origins["base"] == Origin(("rope_theta",), None)
 
 
+def test_a_number_of_layers_that_fits_no_other_list_of_kinds_gives_the_layers() -> None:
+    """The class rejects any other number, so that its rotation stays as it is."""
+    kinds = ["sliding_attention", "full_attention"]
+    given = {**LLAMA, "model_type": "gpt_oss", "head_dim": 16, "layer_types": kinds}
+    assert evidence(of(given).config).keys["decoder-rotary"]["layers"] == ("num_hidden_layers",)
+
+
 def test_of_more_keys_than_are_tried_nothing_is_said() -> None:
     many = {f"rope_of_nobody_{i}": i for i in range(keys.MOST_TRIED + 1)}
     files = of({**LLAMA, "rope_scaling": {"rope_type": "linear", "factor": 2.0}, **many})
