@@ -188,6 +188,7 @@ PROMISES = {
         "test_a_file_with_changed_bytes_is_a_miss",
         "test_a_foreign_file_is_a_miss_even_with_its_digests",
         "test_what_is_no_outcome_is_a_miss",
+        "test_a_damaged_entry_is_converted",
     ),
     "A build contacts only the configured Hub": (
         "test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else",

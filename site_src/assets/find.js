@@ -186,7 +186,12 @@
     const list = made("ol", { className: "md-search-result__list pa-models-found", hidden: true });
     const others = result.lastElementChild; // What the theme finds; it says above how much.
     const none = absent();
-    result.prepend(none);
+    result.before(none); // Of every link within, the theme reads a score when Enter is pressed.
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || none.hidden) return;
+      event.preventDefault();
+      event.stopPropagation(); // The theme would open the first of what is hidden.
+    });
     // Whether of a name nothing but its numbers is anywhere, so that what the theme finds is of other things.
     const isOfNumbers = () =>
       !field.value.split(/[^\w.]+/).filter(Boolean).every(isSize) && [...others.querySelectorAll("mark")].every((mark) => isSize(mark.textContent));

@@ -201,8 +201,12 @@ def test_of_a_name_with_known_numbers_alone_it_is_said_that_there_is_no_such_mod
     expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
     assert "?q=" not in own_page.url
     own_page.goto(f"{start}?q=acme%2Ffoo-9b")
-    none = own_page.locator(".md-search-result .pa-no-model")
+    none = own_page.locator(".md-search .pa-no-model")
     expect(none).to_be_visible()
+    before = own_page.url
+    own_page.locator(".md-search__input").press("Enter")
+    expect(none).to_be_visible()
+    assert own_page.url == before
     expect(own_page.locator(".md-search-result__list[role=list]")).to_be_hidden()
     own_page.goto("about:blank")
     own_page.goto(f"{start}?q=sinusoidal+512")
