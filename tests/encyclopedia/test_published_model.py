@@ -240,7 +240,7 @@ MATTERS: dict[str, tuple[str, ...]] = {
     "openai/gpt-oss-20b": (
         "Rotary, in all 24 layers. llama.cpp and mlx-lm turn it by other angles than transformers",
         "a radian off at a distance of 4,530 tokens.",
-        "Affected: who runs it in llama.cpp or mlx-lm. They do not read truncate , which is false",
+        "Affected: those who run it in llama.cpp or mlx-lm. They do not read truncate , which is false",
         "by up to 0.000221 rad a position: a radian at a distance of 4,530 tokens, 28.9 rad at",
         "Of 24 layers, 12 have a window of 128 positions, in which that is at most 0.028 rad.",
         "nothing can be written into config.json: truncate has no spelling that llama.cpp or",
@@ -252,17 +252,17 @@ MATTERS: dict[str, tuple[str, ...]] = {
     ),
     "poolside/Laguna-XS-2.1": ("Start llama.cpp with --yarn-beta-fast 64.0 , or run it in",),
     "zai-org/GLM-4.6V": (
-        "who runs it in transformers 4.", "write this into config.json; then all programs that",
+        "those who run it in transformers 4.", "write this into config.json; then all programs that",
         "text_config.rope_theta: 500000.0",
     ),
     "mistralai/Mistral-7B-v0.1": (
-        "Affected: who reads texts of more than 4,096 tokens in llama.cpp, mlx-lm or SGLang.",
+        "Affected: those who read texts of more than 4,096 tokens in llama.cpp, mlx-lm or SGLang.",
         "nothing can be written into config.json", "Run longer texts in transformers or vLLM.",
     ),
     "microsoft/Phi-3-mini-128k-instruct": (
-        "Affected: who reads texts of up to 4,096 tokens in mlx-lm.", "a distance of 12.9 tokens",
+        "Affected: those who read texts of up to 4,096 tokens in mlx-lm.", "a distance of 12.9 tokens",
         "no key makes mlx-lm take the other list. Read texts of up to 4,096 tokens in",
-        "Affected: who starts vLLM without a length. It then takes texts of up to 4,096 tokens",
+        "Affected: those who start vLLM without a length. It then takes texts of up to 4,096 tokens",
         "--max-model-len 131072 in vLLM",
     ),
     "CohereLabs/c4ai-command-r-v01": (
@@ -300,7 +300,8 @@ def test_all_limits_of_a_listed_model_are_named_least_first() -> None:
         return flowing(BeautifulSoup(rendered(page), "html.parser").get_text(" "))
 
     text = text_with(*stated)
-    assert "128 tokens, by tokenizer.json; 256 as its maker states; config: 512" in text
+    cut = "128 tokens, by tokenizer. json ; 256 in Sentence Transformers, by"
+    assert cut in text
     parts = ("128 by truncation: the library tokenizers", "256 by max_seq: Sentence Transformers",
              "512 by config: the model has no position beyond")  # fmt: skip
     assert [text.find(part) > 0 for part in parts] == [True] * 3
