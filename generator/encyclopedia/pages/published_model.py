@@ -70,7 +70,8 @@ class StackOfLayers:
 class PublishedContext(PageContext, template="published_model.md.jinja"):
     """model: as in models.json; titles: of schemes by key; measured: address of figures, or "";
         copied: of those of a copy; not_compared: schemes whose numbers in the copy were not
-        compared with the model's; state: "measured" or "computed", as its figures are, or "" without any
+        compared with the model's; state: "measured" or "computed", as its figures are, or ""
+        without any
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
