@@ -374,10 +374,12 @@ def _cache_bytes(model: Json) -> ModelCell:
     before = sum(2 * one["layers"] * one["values"] for one in model["cache"])
     chunks = any(one["kind"] == "chunked" for one in model["limits"])
     without = details.without_windows(model["id"]) if before > size else ()
-    about = {"size": before, "chunks": chunks, "without": without}
+    limited = [one for one in model["cache"] if one["positions"] is not None]
+    widths = {one["positions"] for one in limited}
+    only = max(widths) if not size and len(widths) == 1 else None
+    about = {"size": before, "chunks": chunks, "only": only, "without": without}
     hint = WORDING("until_full", **about) if before > size else ""
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
-    limited = [one for one in model["cache"] if one["positions"] is not None]
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
     title = WORDING("without_windows", names=without)
     return ModelCell(f"{size:,}", size, address, hint, title, filled)

@@ -142,7 +142,7 @@
       sentence.draw = () => {
         chips(press);
         const values = all();
-        const differs = (key) => sentence.former && Math.abs(sentence.former.get(key) - values.get(key)) > 5e-4;
+        const differs = (key) => sentence.former && fixed(sentence.former.get(key)) !== fixed(values.get(key)); // As printed
         const table = scores("Cosine similarity of every two words", made("td"), ...sentence.order.map((number) => heading(sentence.spoken[number], "col")));
         sentence.order.forEach((first, m) => {
           const row = table.insertRow();
@@ -200,7 +200,7 @@
           clock.innerHTML =
             '<svg viewBox="-32 -32 64 64" aria-hidden="true"><circle r="30"/><path class="pa-key"/><path class="pa-query"/></svg><figcaption></figcaption>';
           const hand = (name, length, position) =>
-            clock.querySelector(name).setAttribute("d", `M0 0L${length * Math.cos(frequency * position)} ${-length * Math.sin(frequency * position)}`);
+            clock.querySelector(name).setAttribute("d", `M0 0L${length * Math.sin(frequency * position)} ${-length * Math.cos(frequency * position)}`);
           hand(".pa-query", 28, state.query);
           hand(".pa-key", 20, state.key);
           const turn = (2 * Math.PI) / frequency;

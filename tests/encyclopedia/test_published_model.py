@@ -9,12 +9,12 @@ from bs4 import BeautifulSoup
 
 from benchmarks import differing
 from benchmarks.made import programs_of
-from generator.contracts import Atlas, Checkpoint, Limit, Outcome
+from generator.contracts import Atlas, Checkpoint, Comparison, Copy, Limit, Outcome
 from generator.encyclopedia import by_program, details, made
 from generator.encyclopedia import table as published
 from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
-from generator.reading.find import all_schemes
+from generator.reading.find import all_schemes, look
 from generator.site.pages import checkpoint as checkpoint_pages
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
@@ -240,7 +240,7 @@ MATTERS: dict[str, tuple[str, ...]] = {
     "openai/gpt-oss-20b": (
         "Rotary, in all 24 layers. llama.cpp and mlx-lm turn it by other angles than transformers",
         "a radian off at a distance of 4,530 tokens.",
-        "Affected: who runs it in llama.cpp or mlx-lm. They do not read truncate , which is false",
+        "Affected: those who run it in llama.cpp or mlx-lm. They do not read truncate , which is",
         "by up to 0.000221 rad a position: a radian at a distance of 4,530 tokens, 28.9 rad at",
         "Of 24 layers, 12 have a window of 128 positions, in which that is at most 0.028 rad.",
         "nothing can be written into config.json: truncate has no spelling that llama.cpp or",
@@ -252,17 +252,17 @@ MATTERS: dict[str, tuple[str, ...]] = {
     ),
     "poolside/Laguna-XS-2.1": ("Start llama.cpp with --yarn-beta-fast 64.0 , or run it in",),
     "zai-org/GLM-4.6V": (
-        "who runs it in transformers 4.", "write this into config.json; then all programs that",
+        "those who run it in transformers 4.", "write this into config.json; then all programs",
         "text_config.rope_theta: 500000.0",
     ),
     "mistralai/Mistral-7B-v0.1": (
-        "Affected: who reads texts of more than 4,096 tokens in llama.cpp, mlx-lm or SGLang.",
+        "Affected: those who read texts of more than 4,096 tokens in llama.cpp, mlx-lm or SGLang.",
         "nothing can be written into config.json", "Run longer texts in transformers or vLLM.",
     ),
     "microsoft/Phi-3-mini-128k-instruct": (
-        "Affected: who reads texts of up to 4,096 tokens in mlx-lm.", "a distance of 12.9 tokens",
+        "Affected: those who read texts of up to 4,096 tokens in mlx-lm.", "of 12.9 tokens",
         "no key makes mlx-lm take the other list. Read texts of up to 4,096 tokens in",
-        "Affected: who starts vLLM without a length. It then takes texts of up to 4,096 tokens",
+        "Affected: those who start vLLM without a length. It then takes texts of up to 4,096",
         "--max-model-len 131072 in vLLM",
     ),
     "CohereLabs/c4ai-command-r-v01": (
@@ -300,7 +300,8 @@ def test_all_limits_of_a_listed_model_are_named_least_first() -> None:
         return flowing(BeautifulSoup(rendered(page), "html.parser").get_text(" "))
 
     text = text_with(*stated)
-    assert "128 tokens, by tokenizer.json; 256 as its maker states; config: 512" in text
+    cut = "128 tokens, by tokenizer. json ; 256 in Sentence Transformers, by"
+    assert cut in text
     parts = ("128 by truncation: the library tokenizers", "256 by max_seq: Sentence Transformers",
              "512 by config: the model has no position beyond")  # fmt: skip
     assert [text.find(part) > 0 for part in parts] == [True] * 3
@@ -363,6 +364,31 @@ def test_a_cost_names_the_programs_that_give_no_layer_a_window() -> None:
         assert named is None or all(name in named[1] for name in without), model.id
         limited = [one for one in made.made(model.id)["row"]["cache"] or () if one["positions"]]
         assert not without or limited, model.id
+
+
+def test_a_page_says_which_schemes_are_of_sound() -> None:
+    """Those of an audio encoder, beside a decoder that rotates."""
+    for model in known_models():
+        row = made.made(model.id)["row"]
+        parts = [one["part"] for one in row["stacks"]]
+        if "rotary" not in row["schemes"] or "audio encoder" not in parts:
+            continue
+        found = look(model.files).all
+        heard = [one for one in row["schemes"] if one != "rotary"]
+        assert {one.modality for one in found if one.scheme in heard} <= {"audio"}, model.id
+    assert "; for sound: Transformer-XL" in said("google/gemma-4-E2B-it")
+    assert "counted here, with the 12 of its audio encoder." in said("google/gemma-4-E2B-it")
+
+
+def test_a_page_says_what_of_a_copy_was_not_compared() -> None:
+    model = known_model("Qwen/Qwen3-0.6B")
+    assert model is not None
+    row = Checkpoint("copy", "folder", "copy", "copy", "Copy", copy_of="hub:Qwen/Qwen3-0.6B")
+    compared = Comparison("equal as far as both files tell", not_compared=("Learned table",))
+    outcome = Outcome(row, "ok", copy=Copy("Qwen/Qwen3-0.6B", False, compared))
+    atlas = Atlas((outcome,), (), all_schemes(), guests=guests(published.table([model])))
+    [page] = published_model.pages(atlas)
+    assert "listed here</a></strong>; the learned table was not compared" in rendered(page)
 
 
 def test_a_page_leads_to_the_figures_of_a_copy() -> None:

@@ -69,7 +69,8 @@ class StackOfLayers:
 @dataclass(frozen=True)
 class PublishedContext(PageContext, template="published_model.md.jinja"):
     """model: as in models.json; titles: of schemes by key; measured: address of figures, or "";
-        copied: of those of a copy; state: "measured" or "computed", as its figures are, or ""
+        copied: of those of a copy; not_compared: schemes whose numbers in the copy were not
+        compared with the model's; state: "measured" or "computed", as its figures are, or ""
         without any
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
@@ -108,6 +109,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     keys: Sequence[str]
     measured: str
     copied: str
+    not_compared: Sequence[str]
     state: str
     known: Sequence[str]
     taken: Sequence[str]
@@ -119,18 +121,29 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    shown, family = (pages_of(atlas), copies_of(atlas), marks_of(atlas)), relatives(atlas)
-    limits = limits_of(atlas)
+    shown = pages_of(atlas), copies_of(atlas), marks_of(atlas), _not_compared(atlas)
+    family, limits = relatives(atlas), limits_of(atlas)
     return [
         _page(model, titles, shown, family.get(model["id"], ()), limits.get(model["id"], ()))
         for model in records(atlas)
     ]
 
 
+def _not_compared(atlas: Atlas) -> dict[str, tuple[str, ...]]:
+    """Of copies, by models as ``copies_of``: schemes whose numbers were not compared."""
+    return {
+        outcome.checkpoint.copy_of.removeprefix("hub:"): tuple(
+            dict.fromkeys(outcome.copy.comparison.not_compared)
+        )
+        for outcome in atlas.outcomes
+        if outcome.copy and outcome.copy.comparison
+    }
+
+
 def _page(
     model: Json,
     titles: dict[str, str],
-    shown: tuple[dict[str, str], dict[str, str], dict[str, str]],
+    shown: tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, tuple[str, ...]]],
     family: Sequence[str],
     limits: Sequence[Limit],
 ) -> Page:
@@ -158,6 +171,7 @@ def _page(
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
         measured=shown[0].get(model["id"], ""),
         copied=shown[1].get(model["id"], ""),
+        not_compared=shown[3].get(model["id"], ()),
         state=shown[2].get(model["id"], ""),
         beside=_beside(model["id"], family),
         file=path(model["id"]),
