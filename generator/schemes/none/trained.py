@@ -26,8 +26,8 @@ LOSSES = {
 
 def _numbers() -> Numbers:
     """trained, random: (n_seeds, n_layers + 1), shares of the position's variance; losses: (3,
-    n_seeds), in nats per byte, in the order of ``LOSSES``; frequencies: (1,), that of how often each
-    byte occurs
+    n_seeds), in nats per byte, in the order of ``LOSSES``; frequencies: (1,), that of how often
+    each byte occurs
     """
     shares = {name: np.array(values) for name, values in TRAINED["shares"].items()}
     losses = np.array([TRAINED["losses"][name] for name in LOSSES])
