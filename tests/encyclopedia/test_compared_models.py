@@ -75,7 +75,7 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
     found = compared_models.compared(atlas)[MISTRAL[0]]
     said = dict(zip(compared_models.titles(), found, strict=True))
     assert said["KV bytes per token, bf16"] == (
-        "0; 131,072 for the first 4,096 tokens alone; in programs without windows for every one"
+        "0; 131,072 for the first 4,096 alone; programs without windows: for every one"
     )
     assert said["KV cache of 131,072 tokens, bf16"] == (
         "536.9 MB (17.18 GB with llama.cpp's converter, mlx-lm and SGLang); beyond its context"
