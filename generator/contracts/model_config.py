@@ -56,6 +56,7 @@ ROTATED_PART = "qk_rope_head_dim"
 PAIR_ORDER: Mapping[str, bool] = MappingProxyType(
     {"rope_interleave": True, "rope_traditional": True, "is_neox_style": False}
 )
+LONGEST_FAMILY = 80  # characters
 UNKNOWN = "unknown"  # The family of a config without a model type.
 # Levels of nested configs: a language model may contain a vision model, and that a backbone.
 DEEPEST = 4
@@ -279,8 +280,11 @@ class ModelConfig:
 
     @property
     def family(self) -> str:
-        """Model type, or the class of diffusers; UNKNOWN where both are absent."""
-        return self.text("model_type") or self.text("_class_name") or UNKNOWN
+        """Model type, or the class of diffusers; UNKNOWN where both are absent. One that is longer
+        than all that are known is shortened.
+        """
+        found = self.text("model_type") or self.text("_class_name") or UNKNOWN
+        return found if len(found) <= LONGEST_FAMILY else f"{found[:LONGEST_FAMILY]}…"
 
     @property
     def is_encoder_decoder(self) -> bool:

@@ -555,6 +555,18 @@ def test_settings_in_two_places_are_in_the_order_of_their_names() -> None:
     assert texts == sorted(texts)
 
 
+def test_kinds_of_scaling_that_are_no_words_are_no_two_words() -> None:
+    sections = {"rope_scaling": {"type": [], "factor": 2.0}, "rope_parameters": {"rope_type": "x"}}
+    assert "two-places" not in rules({**LLAMA, "rope_theta": 1e4, **sections})
+
+
+def test_of_a_long_name_or_kind_a_sentence_has_the_beginning() -> None:
+    for settings in ({"model_type": "x" * 9000}, {"rope_scaling": {"type": [0] * 9000}}):
+        texts = [one.text for one in found(ConfigAlone({**LLAMA, **settings}, "own"))]
+        assert texts
+        assert max(map(len, texts)) < 1000
+
+
 @pytest.mark.parametrize(("flags", "level"), [([], ["note"]), ([1, 1, 1, 0], [])])
 def test_an_empty_list_of_layers_with_rotation_is_none(flags: list[int], level: list[str]) -> None:
     """Llama4TextConfig makes a list where none, or an empty one, is given."""

@@ -8,6 +8,7 @@ from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
 from generator.reading.reader_defaults import REQUIRED, reader_defaults
+from generator.text import short
 
 ROPE, SCALING, BASE = "rope_parameters", "rope_scaling", "rope_theta"
 PAIRS, LAYERS = "rope_traditional", "layer_types"
@@ -162,7 +163,7 @@ def _rotation(given: Json, inner: Json, fields: Json) -> tuple[Any, Json]:
 
 
 def _kind(scaling: Json) -> str:
-    return str(scaling.get("type") or scaling.get("rope_type", "default"))
+    return short(str(scaling.get("type") or scaling.get("rope_type", "default")))
 
 
 def _scaling(given: Json) -> Json:

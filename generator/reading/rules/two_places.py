@@ -9,7 +9,8 @@ from generator.contracts.model_config import ROPE, SIZES, TEXT
 
 SETTINGS = frozenset(SIZES["n_positions"])
 KINDS = ("rope_type", "type")
-ALIKE = ({"su", "longrope"}, {"mrope", "default"})  # Two words for one kind.
+# Two words for one kind.
+ALIKE = (["su", "longrope"], ["longrope", "su"], ["mrope", "default"], ["default", "mrope"])
 
 
 def find(examined: Examined) -> Iterator[tuple[str, Json]]:
@@ -59,7 +60,7 @@ def _shared(one: Place, other: Place) -> Iterator[tuple[str, str]]:
     given = [[name for name in KINDS if name in place[1]] for place in (one, other)]
     if sorted(given) == [[name] for name in KINDS]:
         [[mine], [theirs]] = given
-        if {one[1][mine], other[1][theirs]} not in ALIKE:
+        if [one[1][mine], other[1][theirs]] not in ALIKE:
             yield mine, theirs
 
 
