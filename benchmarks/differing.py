@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from generator.contracts import Json, LintFinding, ModelConfig
-from generator.encyclopedia.details import digest
 from generator.encyclopedia.known_models import KnownModel
 from generator.reading import lint
 from generator.reading.taken import Taken, is_read, ours_of, taken
@@ -18,17 +17,17 @@ OF_ROTATION = ("head_dim", "rotary_dim", "scaling")  # beside its base
 
 def found(model: KnownModel, told: Iterable[LintFinding]) -> dict[str, Any]:
     """What is shipped of a model, of which ``told`` is what rules find."""
-    config, of_model = model.files.config, {"of": digest(model)}
+    config = model.files.config
     every = taken(config.settings, config.where) if is_read(config) else ()
     if not every or not ours_of(every).is_known:
-        return of_model
+        return {}
     known = names([one.name for one in every if one.is_known and not one.refused])
     differ = [
         {"text": one.text, **differing(config, one.values)}
         for one in told
         if one.rule == lint.READERS
     ]
-    return {**of_model, "known": known, "taken": list(lint.sentences(config)), "differ": differ}
+    return {"known": known, "taken": list(lint.sentences(config)), "differ": differ}
 
 
 def differing(config: ModelConfig, values: Json) -> dict[str, Any]:

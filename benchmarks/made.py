@@ -22,6 +22,7 @@ from generator.encyclopedia.known_models import KnownModel
 from generator.errors import RefusedError, RowError
 from generator.reading import lint
 from generator.reading.evidence import evidence, look_closely
+from generator.reading.find import Found
 
 ORDER = ("details", "check", "programs", "expected", "made_for", "row")
 
@@ -42,23 +43,30 @@ def _compact(value: Any) -> str:
 def write_rows(models: Iterable[KnownModel]) -> None:
     """Write details and rows."""
     for model in models:
-        write(model.id, details=details_of(model), programs=programs_of(model))
+        write(model.id, **read(model))
         row = table.row(model)  # Has the details.
         write(model.id, row=row, made_for=made.made_for(model, made.made(model.id)))
 
 
-def details_of(model: KnownModel) -> dict[str, Any]:
-    """The details of a model, with the digest of its config."""
-    of = details.digest(model)
+def read(model: KnownModel) -> dict[str, Any]:
+    """The details of a model, and what programs take from its config, with the digest of that."""
+    of = {"of": details.digest(model)}
     try:
         found = look_closely(model.files)
     except RowError:
-        return {"of": of, **details.NOTHING}
+        return {"details": {**of, **details.NOTHING}, "programs": of}
+    told = lint.findings(model.files, found)
+    return {
+        "details": {**of, **_details(model, found, told)},
+        "programs": {**of, **differing.found(model, told)},
+    }
+
+
+def _details(model: KnownModel, found: Found, told: Sequence[LintFinding]) -> dict[str, Any]:
     records = [encoding.record for encoding in found.all]
     config = model.files.config
-    keys, told = evidence(config).keys.get("", {}), lint.findings(model.files, found)
+    keys = evidence(config).keys.get("", {})
     return {
-        "of": of,
         "origins": {one.key: _origins(one) for one in records if one.origins},
         "temperature": _of_temperature(model.files, found.all),
         "layers": list(keys.get("layers", ())),
@@ -69,15 +77,6 @@ def details_of(model: KnownModel) -> dict[str, Any]:
             gguf_order(config.text_model.family),
         ],
     }
-
-
-def programs_of(model: KnownModel) -> dict[str, Any]:
-    """What programs take from a config, with its digest."""
-    try:
-        told = lint.findings(model.files, look_closely(model.files))
-    except RowError:
-        return {"of": details.digest(model)}
-    return differing.found(model, told)
 
 
 def _without_windows(told: Iterable[LintFinding]) -> Iterator[str]:

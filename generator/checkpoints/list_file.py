@@ -20,7 +20,6 @@ from generator.checkpoints.files.named_paths import MOST_TEXT_BYTES, beginning, 
 from generator.checkpoints.list_row import (
     A_REPOSITORY,
     ANALYSES,
-    ON_HUB,
     PAGES,
     REPOSITORY,
     RESERVED,
@@ -325,7 +324,7 @@ def _unknown_originals(rows: list[tuple[FilePlace, Checkpoint]]) -> Iterator[str
     slugs = {row.slug for _, row in rows}
     for place, row in rows:
         original = row.copy_of
-        if original and not original.startswith(ON_HUB) and original not in slugs - {row.slug}:
+        if original and not row.original and original not in slugs - {row.slug}:
             close = get_close_matches(original, slugs - {row.slug}, n=1)
             hint = f" (did you mean '{close[0]}'?)" if close else ""
             yield (

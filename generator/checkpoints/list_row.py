@@ -13,7 +13,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
-from generator.contracts.checkpoints import FIRST_LAYER, MOST_PARAMETERS
+from generator.contracts.checkpoints import FIRST_LAYER, MOST_PARAMETERS, ON_HUB
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -31,7 +31,6 @@ OF_REPORTS = "repository"
 PLAIN = "some text without control or direction marks"
 A_REPOSITORY = "an address such as https://github.com/owner/name"
 OF = "of"  # The key of the published model that a row is of.
-ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
 NOT_AN_ID = "a Hub id, 'owner/name'"
 BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
+ON_HUB = "hub:"  # Begins what a row is a copy of, where that is no other row.
 # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 TIMES = range(2**32)
 SENTENCE = "The cat sat on the mat because it was tired."
@@ -141,6 +142,17 @@ class Checkpoint:
     def takes(self, analysis: str) -> bool:
         """Whether the analysis with this key is made of it."""
         return all(choice.takes(analysis) for choice in self.analyses)
+
+    @property
+    def original(self) -> str:
+        """The id on the Hub of the published model that it is a copy of, "" where there is none."""
+        is_on_hub = self.copy_of.startswith(ON_HUB)
+        return self.copy_of.removeprefix(ON_HUB).partition("@")[0] if is_on_hub else ""
+
+    @property
+    def original_revision(self) -> str:
+        """The revision of that model, "" where the row names none."""
+        return self.copy_of.partition("@")[2] if self.original else ""
 
     @property
     def model(self) -> str:

@@ -205,12 +205,13 @@ def pages_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=1)
 def limits_of(atlas: Atlas) -> dict[str, Sequence[Limit]]:
     """What the files of listed models, or of their copies, state of the length of a text, the least
     first, where files beside the config state another one.
     """
     found = {
-        outcome.checkpoint.copy_of.removeprefix("hub:") or outcome.checkpoint.model: [
+        outcome.checkpoint.original or outcome.checkpoint.model: [
             one for one in outcome.limits if one.length and not one.key.endswith(ORIGINAL)
         ]
         for outcome in atlas.outcomes
@@ -225,11 +226,9 @@ def limits_of(atlas: Atlas) -> dict[str, Sequence[Limit]]:
 def copies_of(atlas: Atlas) -> dict[str, str]:
     """Pages of checkpoints that the list calls copies, by the models of the Hub that they copy."""
     return {
-        outcome.checkpoint.copy_of.removeprefix(
-            "hub:"
-        ): f"checkpoints/{outcome.checkpoint.slug}.html"
+        original: f"checkpoints/{outcome.checkpoint.slug}.html"
         for outcome in atlas.outcomes
-        if outcome.checkpoint.copy_of.startswith("hub:")
+        if (original := outcome.checkpoint.original)
     }
 
 

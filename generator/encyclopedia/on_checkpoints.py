@@ -8,8 +8,6 @@ from generator.encyclopedia import by_program, details
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import growing, kind_of, limits_of, page_of, records
 
-OF_HUB = "hub:"
-
 
 @dataclass(frozen=True)
 class OfCheckpoint:
@@ -34,16 +32,14 @@ class OfCheckpoint:
 
 def of_checkpoint(atlas: Atlas, outcome: Outcome) -> OfCheckpoint | None:
     """What the page of ``outcome`` shows; None where no published model is known for it."""
-    original = outcome.checkpoint.copy_of
-    is_original = original.startswith(OF_HUB)
-    name = original.removeprefix(OF_HUB) if is_original else outcome.checkpoint.model
+    name = outcome.checkpoint.original or outcome.checkpoint.model
     found = next((model for model in records(atlas) if model["id"] == name), None)
     if found is None:
         return None
     return OfCheckpoint(
         found,
         page_of(name, ".html"),
-        is_original,
+        bool(outcome.checkpoint.original),
         kind_of(found),
         None if found["cache"] is None else growing(found),
         {scheme.key: scheme.title for scheme in atlas.schemes},

@@ -14,7 +14,6 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
-from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import (
     ENDINGS,
     Analysis,
@@ -404,8 +403,7 @@ def _guests(
     """The guests of a site, each with what it has on the models that the list asks for; without
     those that have nothing.
     """
-    copied = (row.copy_of.removeprefix(ON_HUB).partition("@")[0] for row in rows)
-    ids = frozenset(filter(None, chain((row.model for row in rows), copied)))
+    ids = frozenset(filter(None, chain.from_iterable((row.model, row.original) for row in rows)))
     for guest in discovery.guests():
         if settings.models == "all":
             yield _received(guest, artifacts)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from generator.cache.fingerprint import of_parts
-from generator.checkpoints.list_row import ON_HUB
 from generator.contracts import Checkpoint, Copy, Maker, Outcome
+from generator.contracts.checkpoints import ON_HUB
 from generator.errors import AtlasError, RefusedError
 from generator.pipeline.packing import pack, unpack
 from generator.reading import comparison, plan

@@ -10,7 +10,7 @@
   /* Called by data/sources.js. */
   atlas.sources = (known) => (atlas.known = known);
 
-  /* A promise of { version, date, release, address, repository, encodings: { name: { title, id, copy, revision, licence, sha256 or numbers, arrays, table } } }. */
+  /* A promise of { version, date, release, address, repository, encodings: { name: { title, id, copy_of, revision, licence, sha256 or numbers, arrays, table } } }. */
   const known = () =>
     (asked ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -37,9 +37,10 @@
   const versionOf = ({ version, date, release }) =>
     `version ${version}${date ? `, data as of ${date}` : ""}${release ? `, release ${release} (data/releases/${release}/)` : ""}`;
 
-  function originOf({ id, copy, revision, sha256, numbers }) {
+  function originOf({ id, copy_of: original, revision, sha256, numbers }) {
     const digest = sha256 ? `SHA-256 of the tensor ${sha256}` : numbers;
-    const from = id && `${copy ? "a copy of " : ""}${id}${revision ? ` at revision ${revision}` : ", revision not known"}`;
+    const named = id || (original && `a copy of ${original}`);
+    const from = named && `${named}${revision ? ` at revision ${revision}` : ", revision not known"}`;
     return [from, digest].filter(Boolean).join(", ");
   }
 

@@ -177,13 +177,18 @@ def test_other_words_lead_to_the_search_of_all_pages(start: str, own_page: Page)
     expect(own_page.locator(".md-search__input")).to_have_value("attention & bias")
 
 
-def test_enter_seeks_words_that_are_no_model_on_all_pages(start: str, own_page: Page) -> None:
-    own_page.goto(start)
-    field = own_page.locator(FIELD)
+def enter(page: Page, start: str, words: str) -> None:
+    """Type ``words`` and press Enter, once the names are there."""
+    page.goto(start)
+    field = page.locator(FIELD)
     field.fill("gemma")
-    own_page.locator(FIRST).wait_for()
-    field.fill("ESM C")
+    page.locator(FIRST).wait_for()
+    field.fill(words)
     field.press("Enter")
+
+
+def test_enter_seeks_words_that_are_no_model_on_all_pages(start: str, own_page: Page) -> None:
+    enter(own_page, start, "ESM C")
     own_page.wait_for_url("**/index.html?q=ESM*C")
     expect(own_page.locator(".md-search__input")).to_have_value("ESM C")
 
@@ -192,12 +197,7 @@ def test_of_a_name_with_known_numbers_alone_it_is_said_that_there_is_no_such_mod
     start: str, own_page: Page
 ) -> None:
     """Many pages have 9b, and none has acme or foo."""
-    own_page.goto(start)
-    field = own_page.locator(FIELD)
-    field.fill("gemma")
-    own_page.locator(FIRST).wait_for()
-    field.fill("acme/foo-9b")
-    field.press("Enter")
+    enter(own_page, start, "acme/foo-9b")
     expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
     assert "?q=" not in own_page.url
     own_page.goto(f"{start}?q=acme%2Ffoo-9b")

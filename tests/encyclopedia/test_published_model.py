@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from benchmarks import differing
-from benchmarks.made import programs_of
+from benchmarks.made import read
 from generator.contracts import Atlas, Checkpoint, Comparison, Copy, Limit, Outcome
 from generator.encyclopedia import by_program, details, made
 from generator.encyclopedia import table as published
@@ -338,7 +338,7 @@ def test_what_each_program_takes_is_in_a_fold(
     """
     names = "mistralai/Mistral-7B-v0.1", "01-ai/Yi-6B"
     models = {name: model for name in names if (model := known_model(name)) is not None}
-    made = {name: programs_of(model) for name, model in models.items()}
+    made = {name: read(model)["programs"] for name, model in models.items()}
     monkeypatch.setattr(by_program, "of", lambda model: {**by_program.NOTHING, **made[model.id]})
     page_of.cache_clear()
     pages = {name: page_of(name) for name in names}

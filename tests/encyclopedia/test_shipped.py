@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.made import details_of, programs_of
+from benchmarks.made import read
 from generator.encyclopedia import details, made, table
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import FOLDER, known_model, known_models
@@ -19,9 +19,9 @@ def test_the_details_are_those_of_every_config_and_of_a_sample_as_it_is_made() -
     assert [model.id for model in every if details.of(model) is details.NOTHING] == []
     with_temperature = [model for model in every if details.of(model)["temperature"]]
     for model in (*every[::SOME], *with_temperature):
-        assert details.of(model) == json.loads(json.dumps(details_of(model)))
-        shipped = made.made(model.id)["programs"]
-        assert shipped == json.loads(json.dumps(programs_of(model)))
+        found = json.loads(json.dumps(read(model)))
+        assert details.of(model) == found["details"]
+        assert made.made(model.id)["programs"] == found["programs"]
 
 
 def test_the_table_has_the_rows_of_a_sample() -> None:

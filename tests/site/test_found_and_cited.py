@@ -185,12 +185,18 @@ def test_a_number_is_cited_with_the_release_and_of_a_copy_with_its_original(cite
     assert found["release"] == RELEASE.id
     of_table, *of_buckets = found["encodings"].values()
     assert of_table["revision"] == "a" * 40
-    assert {(one["id"], one["copy"], one["revision"]) for one in of_buckets} == {
-        ("me/original", "of it", None)
+    assert {(one["id"], one["copy_of"], one["revision"]) for one in of_buckets} == {
+        (None, "me/original", None)
     }
     tree = tree_of(replace(cited, outcomes=(replace(buckets, checkpoint=copied),)), drawn=False)
     page = tree["checkpoints/buckets.md"].decode()
     assert "a copy of me&#47;original, revision not known" in page
+    named = replace(copied, copy_of=f"hub:me/original@{'b' * 40}")
+    assert (named.original, named.original_revision) == ("me/original", "b" * 40)
+    tree = tree_of(replace(cited, outcomes=(replace(buckets, checkpoint=named),)), drawn=False)
+    assert f"a copy of me&#47;original at revision {'b' * 40}" in " ".join(
+        tree["checkpoints/buckets.md"].decode().split()
+    )
 
 
 def test_the_page_on_citing_shows_its_citation_at_once(cited: Atlas) -> None:

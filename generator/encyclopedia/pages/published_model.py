@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Limit, Page, PageContext, PageKind
@@ -121,10 +122,21 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 def pages(atlas: Atlas) -> list[Page]:
     """A page of each model."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
-    shown = pages_of(atlas), copies_of(atlas), marks_of(atlas), _not_compared(atlas)
-    family, limits = relatives(atlas), limits_of(atlas)
+    family = relatives(atlas)
+    of_atlas: dict[str, tuple[Mapping[str, Any], Any]] = {
+        "measured": (pages_of(atlas), ""),
+        "copied": (copies_of(atlas), ""),
+        "not_compared": (_not_compared(atlas), ()),
+        "state": (marks_of(atlas), ""),
+        "limits": (limits_of(atlas), ()),
+    }
     return [
-        _page(model, titles, shown, family.get(model["id"], ()), limits.get(model["id"], ()))
+        _page(
+            model,
+            titles,
+            family.get(model["id"], ()),
+            {name: found.get(model["id"], none) for name, (found, none) in of_atlas.items()},
+        )
         for model in records(atlas)
     ]
 
@@ -132,21 +144,16 @@ def pages(atlas: Atlas) -> list[Page]:
 def _not_compared(atlas: Atlas) -> dict[str, tuple[str, ...]]:
     """Of copies, by models as ``copies_of``: schemes whose numbers were not compared."""
     return {
-        outcome.checkpoint.copy_of.removeprefix("hub:"): tuple(
-            dict.fromkeys(outcome.copy.comparison.not_compared)
-        )
+        outcome.checkpoint.original: tuple(dict.fromkeys(outcome.copy.comparison.not_compared))
         for outcome in atlas.outcomes
         if outcome.copy and outcome.copy.comparison
     }
 
 
 def _page(
-    model: Json,
-    titles: dict[str, str],
-    shown: tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, tuple[str, ...]]],
-    family: Sequence[str],
-    limits: Sequence[Limit],
+    model: Json, titles: dict[str, str], family: Sequence[str], of_atlas: Mapping[str, Any]
 ) -> Page:
+    """of_atlas: what else the atlas has on it, by names of ``PublishedContext``"""
     owner, _, name = model["id"].rpartition("/")
     sight, known = sight_row(model), known_model(model["id"])
     taken = by_program.NOTHING if known is None else by_program.of(known)
@@ -160,7 +167,6 @@ def _page(
         growing=None if model["cache"] is None else growing(model),
         pairs=pairs_of(model),
         without_windows=details.without_windows(model["id"]),
-        limits=limits,
         stacks=list(_stacks(model, sight)),
         costs=_costs(model),
         lengths=_lengths(model),
@@ -169,13 +175,10 @@ def _page(
         image_sizes=list(_image_sizes(model["image"])),
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
-        measured=shown[0].get(model["id"], ""),
-        copied=shown[1].get(model["id"], ""),
-        not_compared=shown[3].get(model["id"], ()),
-        state=shown[2].get(model["id"], ""),
         beside=_beside(model["id"], family),
         file=path(model["id"]),
         **{name: taken[name] for name in by_program.NOTHING},
+        **of_atlas,
     )
     return Page(page_of(model["id"]), context)
 

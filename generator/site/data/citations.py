@@ -80,12 +80,10 @@ def run_name(run: Run) -> str:
 
 def _of_outcome(outcome: Outcome) -> Iterator[tuple[str, Origin]]:
     checkpoint, home = outcome.checkpoint, home_of(outcome)
-    copied = checkpoint.copy_of.removeprefix("hub:")
-    is_copy = home is None and copied != checkpoint.copy_of  # Of a model on the Hub.
     common: Origin = {
-        "id": home.id if home else copied if is_copy else None,
-        **({"copy": "of it"} if is_copy else {}),
-        "revision": outcome.revision or checkpoint.revision,
+        "id": home.id if home else None,
+        "copy_of": None if home else checkpoint.original or None,
+        "revision": outcome.revision or checkpoint.revision or checkpoint.original_revision or None,
         "licence": checkpoint.licence,
     }
     for reading in outcome.readings:

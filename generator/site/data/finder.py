@@ -15,8 +15,8 @@ def script(atlas: Atlas) -> bytes:
     families = {name: family for name, family, _ in named}
     measured = []
     for one in atlas.outcomes:
-        copied = one.checkpoint.copy_of.removeprefix("hub:")
-        model = copied if copied in families else one.checkpoint.model
+        original = one.checkpoint.original
+        model = original if original in families else one.checkpoint.model
         page = f"checkpoints/{one.checkpoint.slug}.html"
         if model not in families:
             measured.append((one.checkpoint.title, one.family, page))

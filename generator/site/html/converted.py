@@ -33,9 +33,7 @@ class _Links:
 class Converted:
     """What mkdocs makes of the Markdown of pages, by their name, text and links.
 
-    code: digest of the program and of its libraries; warnings: of mkdocs, as they come: a page with
-        any is not stored
-    used: the entries of this build
+    code: digest of the program and of its libraries; used: the entries of this build
     """
 
     def __init__(self, blobs: BlobCache, code: str) -> None:
@@ -45,6 +43,8 @@ class Converted:
     def install(self, config: Any, warnings: Sequence[str]) -> None:
         """Have pages of mkdocs with this ``config`` taken from here, unless an extension, a plugin
         or a hook (to mkdocs, a plugin) of a user may have a part in them.
+
+        warnings: of mkdocs, as they come: a page with any is not stored
         """
         extensions = config.markdown_extensions
         if set(extensions) <= EXTENSIONS and set(config.plugins) <= PLUGINS:

@@ -185,7 +185,7 @@ def _loaded(shown: Shown | None) -> Loaded | None:
     if shown is None:
         return None
     row = shown.outcome.checkpoint
-    name = row.copy_of.removeprefix("hub:") if row.copy_of.startswith("hub:") else row.id
+    name = row.original or row.id
     origin, whole = shown.reading.encoding.provenance, shown.results.get("whole_table")
     tables = [table for table in TABLES if f".{origin.tensor}".endswith(f".{table}")]
     # Of some families, the first rows are of no position.
