@@ -193,13 +193,14 @@ def evidence(config: ModelConfig) -> Evidence:
     """What each key of the file behind ``config`` does that may matter to position."""
     # The last changes what the others mean.
     given = config.settings, config.keys_of_file, config.unread_keys, digest()
-    return _evidence(json.dumps(given, default=str), config.where, config.program)
+    return _evidence(json.dumps(given, default=str), config.program)
 
 
 @lru_cache(maxsize=8)
-def _evidence(given: str, where: str, program: str) -> Evidence:
+def _evidence(given: str, program: str) -> Evidence:
+    """Whatever the name of the file, since the checkpoints of one training share their settings."""
     settings, keys_of_file, unread, _ = json.loads(given)
-    config = ModelConfig(settings, where, program=program)
+    config = ModelConfig(settings, "", program=program)
     every = [one for one in keys.leaves(settings) if IRRELEVANT.isdisjoint(one[0])]
     likely = [(path, value) for path, value in every if keys.may_matter(path, value)]
     if keys_of_file == {} or len(likely) > keys.MOST_TRIED or len(given) > MOST_CHARACTERS:
@@ -223,14 +224,12 @@ def _evidence(given: str, where: str, program: str) -> Evidence:
         ):
             unread |= own
     _credit_sizes(by_encoding, rejected, before or {})
-    for path, value in every[: keys.MOST_TRIED]:
-        if (path, value) not in likely and _has_defaults(before or {}, by_encoding):
-            differing = _changed(config, path, before).differing
-            _credit(by_encoding, differing, path, _of_file(keys_of_file, path, value))
+    unlikely = [one for one in every[: keys.MOST_TRIED] if one not in likely]
+    _credit_unlikely(by_encoding, config, unlikely, before, keys_of_file)
     found_keys = {
         key: {name: tuple(of) for name, of in found.items()} for key, found in by_encoding.items()
     }
-    if has_unknown_numbers(ConfigAlone(settings, where)):
+    if has_unknown_numbers(ConfigAlone(settings, "")):
         read |= UNDERSTOOD  # If the rest were.
     return Evidence(found_keys, tuple(_of_position(unread, read)), has_refused)
 
@@ -277,6 +276,21 @@ def _credit_sizes(
         _credit(by_encoding, of_size, path, own)
 
 
+def _credit_unlikely(
+    by_encoding: Credited,
+    config: ModelConfig,
+    unlikely: Sequence[tuple[keys.Path, Any]],
+    before: Effects | None,
+    keys_of_file: Mapping[str, Json] | None,
+) -> None:
+    """Add what keys without a name of positions change, while some parameter has no key."""
+    acting = _acting(config, [path for path, _ in unlikely], before)
+    values = dict(unlikely)
+    while _has_defaults(before or {}, by_encoding) and (path := next(acting, None)):
+        own = _of_file(keys_of_file, path, values[path])
+        _credit(by_encoding, _changed(config, path, before).differing, path, own)
+
+
 def _has_defaults(before: Effects, credited: Credited) -> bool:
     """Whether no key is known to change some parameter that pages show."""
     return any(
@@ -299,6 +313,33 @@ class Effect:
     is_refused: bool
     differing: Differing
     rejected: Differing = ()
+
+
+def _acting(
+    config: ModelConfig, paths: Sequence[keys.Path], before: Effects | None
+) -> Iterator[keys.Path]:
+    """Those of ``paths`` that may change anything, found by halves: what all of a half change
+    nothing together, each changes nothing.
+    """
+    if len(paths) == 1:
+        yield from paths
+    elif any(effects(config.updated(other)) != before for other in _others(config, paths)):
+        middle = len(paths) // 2
+        yield from _acting(config, paths[:middle], before)
+        yield from _acting(config, paths[middle:], before)
+
+
+def _others(config: ModelConfig, paths: Sequence[keys.Path]) -> Iterator[Json]:
+    """The settings with another value at each of ``paths``, each once with the first that is tried
+    and once with the last, and of any two once the first of one with the last of the other: what
+    follows from a ratio stays where both double.
+    """
+    tried = [list(keys.others(keys.at(config.settings, path))) for path in paths]
+    for bits in (0, *(1 << bit for bit in range(len(paths).bit_length()))):
+        settings = config.settings
+        for n, (path, values) in enumerate(zip(paths, tried, strict=True), start=1):
+            settings = keys.with_value(settings, path, values[-1 if n & bits else 0])
+        yield settings
 
 
 def _changed(config: ModelConfig, path: keys.Path, before: Effects | None) -> Effect:

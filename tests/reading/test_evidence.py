@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import defaults, quietly
-from generator.contracts import Encoding, Files, Origin
-from generator.encyclopedia.known_models import KnownModel, known_models
+from generator.contracts import Encoding, Files, ModelConfig, Origin
+from generator.encyclopedia.known_models import KnownModel, known_model, known_models
 from generator.libraries import config_classes
 from generator.reading import evidence as evidence_module
 from generator.reading.evidence import evidence, look_closely, settings_of
@@ -602,3 +602,36 @@ def test_nor_does_a_key_of_a_published_config(model: KnownModel) -> None:
     if text.family in config_classes():
         given = {name: value for name, value in text.settings.items() if name != "model_type"}
         assert missed(text.family, given) == []
+
+
+def every_alone(config: object, paths: list[keys.Path], before: object) -> Iterator[keys.Path]:
+    """In place of halves."""
+    yield from paths
+
+
+def one_by_one_as_by_halves(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> bool:
+    by_halves = evidence(config)
+    evidence_module._evidence.cache_clear()
+    monkeypatch.setattr(evidence_module, "_acting", every_alone)
+    return evidence(config) == by_halves
+
+
+def test_by_halves_the_same_keys_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where image and patch are doubled together, their number of patches stays."""
+    model = known_model("MiniMaxAI/MiniMax-M3")
+    assert model is not None
+    assert one_by_one_as_by_halves(model.files.config, monkeypatch)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", [*known_models()], ids=lambda model: model.id)
+def test_by_halves_in_every_published_config(
+    model: KnownModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert one_by_one_as_by_halves(model.files.config, monkeypatch)
+
+
+def test_checkpoints_of_one_training_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = evidence(ConfigAlone(LLAMA, "step 10").config)
+    monkeypatch.setattr(evidence_module, "effects", pytest.fail)
+    assert evidence(ConfigAlone(LLAMA, "step 20").config) == first

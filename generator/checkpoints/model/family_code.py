@@ -26,12 +26,20 @@ def unscaled_share(config: ModelConfig, rope: ModelConfig) -> Any:
     """The share of a head that turns, as the family's rule without a scaling reads it; None where
     that rule is not known.
     """
-    rules = UNSCALED.findall(_code(config))
-    if not rules:
-        return None
-    left_out = next((default for rule in rules for default in LEFT_OUT.findall(rule)), 1.0)
-    is_read = any(SHARE in rule for rule in rules)
-    return rope.first(SHARE, default=float(left_out)) if is_read else 1.0
+    is_read, left_out = _unscaled(_code(config))
+    return rope.first(SHARE, default=left_out) if is_read else left_out
+
+
+@cache
+def _unscaled(code: str) -> tuple[bool, float | None]:
+    """Whether the rule without a scaling reads a share, and which it takes where none is given;
+    None without a rule.
+    """
+    rules = UNSCALED.findall(code)
+    if not any(SHARE in rule for rule in rules):
+        return False, 1.0 if rules else None
+    left_out = (default for rule in rules for default in LEFT_OUT.findall(rule))
+    return True, float(next(left_out, 1.0))
 
 
 def takes_size(config: ModelConfig) -> bool:

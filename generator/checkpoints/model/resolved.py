@@ -7,8 +7,9 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model import keys
@@ -16,7 +17,7 @@ from generator.checkpoints.model.engines_families import MOST_LAYERS
 from generator.checkpoints.model.families import WITHOUT_QUERY
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, TEXT, UNKNOWN
-from generator.libraries import config_classes, refusal
+from generator.libraries import config_classes, light_transformers, refusal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -195,14 +196,19 @@ def _of_class(readable: ModelConfig) -> tuple[Json | None, str, tuple[str, ...]]
         return None, "", ()
     beside = _beside_class(readable.settings)
     own = {name: value for name, value in readable.settings.items() if name not in beside}
-    text = json.dumps(given(own), sort_keys=True, default=str)
+    return _built(family, json.dumps(given(own), sort_keys=True, default=str))
+
+
+@lru_cache(maxsize=8)
+def _built(family: str, text: str) -> tuple[Json | None, str, tuple[str, ...]]:
+    """As ``_of_class``, from settings as JSON."""
     settings = json.loads(text)
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers", ()
     refused, mended = "", list[str]()
     while len(mended) <= MOST_MENDED:
         try:
-            with quietly():
+            with quietly(), _named_by_class():
                 # Not by from_dict, which writes each config as text for a log, and for two families
                 # needs timm; of a copy, since config classes change what they are made from.
                 config = config_classes()[family](**json.loads(text))
@@ -255,6 +261,19 @@ def quietly() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = before[1]
 
 
+@contextmanager
+def _named_by_class() -> Iterator[None]:
+    """In the block, a config is its class in messages: those of the types that a nested one is not
+    would hold all its settings, and take a tenth of the time that lint needs.
+    """
+    base: Any = light_transformers("configuration_utils").PreTrainedConfig
+    before, base.__repr__ = base.__repr__, lambda config: type(config).__name__
+    try:
+        yield
+    finally:
+        base.__repr__ = before
+
+
 def _depths(settings: Json) -> Iterator[int]:
     """Numbers of layers in ``settings`` and in nested ones."""
     for name, value in settings.items():
@@ -268,10 +287,11 @@ def _settings(config: "PreTrainedConfig") -> Json:
     """Settings of a config object, with the kinds of its layers and their number even where it
     computes these.
     """
-    settings = {name: value for name, value in config.to_dict().items() if name not in IRRELEVANT}
-    for name, value in vars(config).items():
-        if hasattr(value, "to_dict"):
-            settings[name] = _settings(value)
+    nested = {name: value for name, value in vars(config).items() if hasattr(value, "to_dict")}
+    alone = copy(config)
+    vars(alone).update(dict.fromkeys(nested))  # Each is written once.
+    settings = {name: value for name, value in alone.to_dict().items() if name not in IRRELEVANT}
+    settings |= {name: _settings(value) for name, value in nested.items()}
     kinds = next(
         (
             value
