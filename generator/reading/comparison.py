@@ -72,6 +72,7 @@ def compared(one: Side, other: Side) -> Comparison:
     differences = [
         *of_lengths(sides),
         *(each for part in common for each in _of_layers(part, sides)),
+        *sides[0].unmapped_layers(sides[1]),
         *(
             each
             for key in shared
@@ -505,7 +506,7 @@ def _untold(
         if (said := orders_by_side(sides)) and said[side.name.lower()] is None:
             yield WORDING("order_untold", **said)
         if not side.layers:
-            yield WORDING("no_layers", side=side.name, family=side.files.config.family)
+            yield side.without_layers
 
 
 def _stored_otherwise(side: Side) -> str | None:

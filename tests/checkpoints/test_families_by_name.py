@@ -1,0 +1,134 @@
+"""Families whose configs name what has their sizes: another model, or a function that makes theirs.
+
+The configs are rebuilt by hand, with the keys of published ones.
+"""
+
+from typing import Any
+
+import pytest
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.families_by_name import LANGUAGE_MODELS
+from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.pair_order import pair_order
+from generator.contracts import Comparison, Json
+from generator.encodings import Rotation
+from generator.encyclopedia.known_models import known_model
+from generator.reading import lint
+from generator.reading.comparison import compared
+from generator.reading.evidence import look_closely
+from generator.reading.find import look
+from generator.reading.questions import unresolved
+from generator.reading.sides import Side
+
+SHIPPED = "HuggingFaceTB/SmolVLM2-2.2B-Instruct"
+SMOL_VLA: dict[str, Any] = {
+    "type": "smolvla", "n_obs_steps": 1,
+    "input_features": {"observation.state": {"type": "STATE", "shape": [6]},
+                       "observation.image": {"type": "VISUAL", "shape": [3, 256, 256]}},
+    "output_features": {"action": {"type": "ACTION", "shape": [6]}},
+    "normalization_mapping": {"VISUAL": "IDENTITY", "STATE": "MEAN_STD", "ACTION": "MEAN_STD"},
+    "chunk_size": 50, "n_action_steps": 50, "max_state_dim": 32, "max_action_dim": 32,
+    "resize_imgs_with_padding": [512, 512], "empty_cameras": 0, "tokenizer_max_length": 48,
+    "num_steps": 10, "use_cache": True, "freeze_vision_encoder": True, "train_expert_only": True,
+    "vlm_model_name": "HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "load_vlm_weights": True,
+    "add_image_special_tokens": False, "attention_mode": "cross_attn", "prefix_length": 0,
+    "pad_language_to": "max_length", "num_expert_layers": 0, "num_vlm_layers": 16,
+    "self_attn_every_n_layers": 2, "expert_width_multiplier": 0.75, "min_period": 0.004,
+    "max_period": 4.0,
+}  # fmt: skip
+UNKNOWN = "The settings name no model type"
+
+
+def said(settings: Json) -> str:
+    files = ConfigAlone(settings, "own")
+    found = look(files)
+    notes = [note for one in found.all for note in one.notes]
+    return " ".join([*unresolved(files, found), *notes])
+
+
+def test_smol_vla_says_what_its_code_does_and_which_model_has_its_sizes() -> None:
+    """Which layers turn what, by which places, and who sees whom: as smolvlm_with_expert.py and
+    make_att_2d_masks of lerobot 7427f31801f9 did with models of 4 and of 8 layers.
+    """
+    files = ConfigAlone(SMOL_VLA, "own")
+    assert look(files).all == []
+    text = said(SMOL_VLA)
+    assert "in the config of HuggingFaceTB/SmolVLM2-500M-Video-Instruct (vlm_model_name)" in text
+    assert "whole heads turn, their halves as pairs, by base 10,000, whatever" in text
+    assert "in its first 16 layers and in those of the action expert" in text
+    assert "In layers 0, 2, … 14 (one in 2), each of the 50 actions of a step sees all" in text
+    assert "In layers 1, 3, … 15 (one in 2), the actions see no other action" in text
+    assert "encoder of images is that of the model named" in text
+    assert UNKNOWN not in text
+    assert "chunk_size" not in text
+    assert {one.rule for one in lint.findings(files, look(files))} == {"not-understood"}
+
+
+def test_smol_vla_has_the_sizes_of_a_model_whose_config_is_shipped() -> None:
+    """Turned by apply_rope of lerobot 7427f31801f9, run on a unit vector at position 1."""
+    files = ConfigAlone({**SMOL_VLA, "vlm_model_name": SHIPPED}, "own")
+    [found] = look_closely(files).all
+    assert isinstance(found.form, Rotation)
+    assert (found.form.rotary_dim, found.layers) == (64, tuple(range(16)))
+    turned = [*found.form.parameters["inverse_frequencies"]]  # type: ignore[misc]
+    assert turned[:4] == pytest.approx([1.0, 0.749894, 0.562341, 0.421697], rel=1e-5)
+    assert turned[-1] == pytest.approx(0.000133352, rel=1e-5)
+    assert found.origins["base"].default_of == "the code of LeRobot"
+    assert found.origins["head_dim"].keys == ("vlm_model_name",)
+    assert f"Sizes are from the published config of {SHIPPED}" in " ".join(found.notes)
+    assert layer_map(files, [found]) == ()
+    assert pair_order(files, [found]) == ("halves", False)
+    for model, sizes in LANGUAGE_MODELS.items():
+        published = known_model(model)
+        assert published is not None
+        text = published.settings["text_config"]
+        assert sizes == {name: text[name] for name in sizes}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"num_vlm_layers": 4}, "in its first 4 layers"),
+        ({"num_vlm_layers": 0}, "in all of its layers and"),
+        ({"attention_mode": "self_attn"}, "In layers 0–15, each of the 50 actions"),
+        ({"self_attn_every_n_layers": -1}, "In layers 0–15, the actions see no other action"),
+        ({"chunk_size": 10}, "each of the 10 actions"),
+        ({"num_vlm_layers": 20, "vlm_model_name": SHIPPED}, "takes part in layers 0–19"),
+        ({"num_vlm_layers": 99, "vlm_model_name": SHIPPED}, "takes part in layers 0–23"),
+        ({"self_attn_every_n_layers": -1, "num_expert_layers": 8}, "0, 2, … 14 (one in 2), the"),
+        # As other policies have it, and as the code cannot run it.
+        ({"type": "pi0"}, UNKNOWN),
+        ({"type": "pi0_fast"}, UNKNOWN),
+        ({"num_expert_layers": 8}, UNKNOWN),
+        ({"num_expert_layers": 3}, UNKNOWN),
+        ({"num_vlm_layers": "16"}, UNKNOWN),
+        ({"chunk_size": 0}, UNKNOWN),
+        ({"vlm_model_name": None}, UNKNOWN),
+    ],
+    ids=str,
+)
+def test_another_setting_of_smol_vla_says_another_thing(changed: Json, expected: str) -> None:
+    text = said({**SMOL_VLA, **changed})
+    assert expected in text
+    assert ("LeRobot" in text) == (expected != UNKNOWN)
+
+
+def test_defaults_of_smol_vla_are_those_of_its_code() -> None:
+    left_out = ("num_vlm_layers", "num_expert_layers", "self_attn_every_n_layers", "chunk_size",
+                "attention_mode")  # fmt: skip
+    shorter = {name: value for name, value in SMOL_VLA.items() if name not in left_out}
+    assert said(shorter) == said(SMOL_VLA)
+
+
+def test_two_files_of_smol_vla_are_compared_as_far_as_they_tell() -> None:
+    known = {**SMOL_VLA, "vlm_model_name": SHIPPED}
+
+    def to(other: Json) -> Comparison:
+        files = ConfigAlone(known, "a"), ConfigAlone(other, "b")
+        return compared(*map(Side.of, "AB", files))
+
+    same = to(known)
+    assert same.differences == ()
+    assert any("no map of layers can say it of its family (smolvla)" in one for one in same.untold)
+    assert to({**known, "num_vlm_layers": 8}).differences
