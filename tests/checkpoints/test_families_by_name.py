@@ -3,11 +3,17 @@
 The configs are rebuilt by hand, with the keys of published ones.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model.families_by_name import LANGUAGE_MODELS
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.pair_order import pair_order
@@ -36,6 +42,28 @@ SMOL_VLA: dict[str, Any] = {
     "pad_language_to": "max_length", "num_expert_layers": 0, "num_vlm_layers": 16,
     "self_attn_every_n_layers": 2, "expert_width_multiplier": 0.75, "min_period": 0.004,
     "max_period": 4.0,
+}  # fmt: skip
+INTERN_VIDEO: dict[str, Any] = {
+    "TextEncoders": {
+        "bert_large": {"config": "configs/config_bert_large.json", "d_model": 1024,
+                       "fusion_layer": 19, "name": "bert_large"},
+    },
+    "architectures": ["InternVideo2_Stage2"], "max_txt_l": 40, "num_frames": 4,
+    "num_frames_test": 4, "origin_num_frames": 4, "size_t": 224,
+    "model": {
+        "model_cls": "InternVideo2_Stage2", "embed_dim": 512, "temp": 0.07,
+        "multimodal": {"enable": True}, "find_unused_parameters": False,
+        "text_encoder": {"config": "configs/config_bert_large.json", "d_model": 1024,
+                         "fusion_layer": 19, "name": "bert_large"},
+        "vision_encoder": {
+            "name": "pretrain_internvideo2_1b_patch14_224", "img_size": 224, "num_frames": 4,
+            "tubelet_size": 1, "patch_size": 14, "d_model": 1408, "clip_embed_dim": 768,
+            "clip_teacher_embed_dim": 3200, "clip_teacher_final_dim": 768, "clip_norm_type": "l2",
+            "clip_return_layer": 6, "clip_student_return_interval": 1, "pretrained": None,
+            "use_checkpoint": True, "checkpoint_num": 40, "clip_input_resolution": 224,
+            "sep_image_video_pos_embed": True, "keep_temporal": False, "only_mask": True,
+        },
+    },
 }  # fmt: skip
 UNKNOWN = "The settings name no model type"
 
@@ -132,3 +160,103 @@ def test_two_files_of_smol_vla_are_compared_as_far_as_they_tell() -> None:
     assert same.differences == ()
     assert any("no map of layers can say it of its family (smolvla)" in one for one in same.untold)
     assert to({**known, "num_vlm_layers": 8}).differences
+
+
+def of_videos(**changed: Any) -> dict[str, Any]:
+    """The config with other settings of its encoder of videos."""
+    model = INTERN_VIDEO["model"]
+    encoder = {**model["vision_encoder"], **changed}
+    return {**INTERN_VIDEO, "model": {**model, "vision_encoder": encoder}}
+
+
+LARGE = "pretrain_internvideo2_6b_patch14_224"
+# As the components of pos_embed differed by place, as that function made it.
+PARTS = "a quarter of the components tells the time, three eighths the column and three eighths the"
+OWN, MEAN = "An image alone gets a table of its own", "the mean of its rows at all times"
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_layers", "shapes", "expected"),
+    [
+        ({}, 40, [(1, 1025, 1408), (1, 257, 1408)], (OWN, "at 4 times", PARTS)),
+        ({"num_frames": 8, "sep_image_video_pos_embed": False}, 40, [(1, 2049, 1408)],
+         (MEAN, "at 8 times")),
+        ({"num_frames": 8, "tubelet_size": 2}, 40, [(1, 1025, 1408), (1, 257, 1408)],
+         (OWN, "at 4 times, one after another, of 2 frames each")),
+        ({"name": LARGE}, 48, [(1, 1025, 3200), (1, 257, 3200)], (OWN, "at 4 times")),
+        # Of which that function reads nothing.
+        ({"img_size": 448, "patch_size": 16, "d_model": 99}, 40,
+         [(1, 1025, 1408), (1, 257, 1408)], ("224 × 224 pixels alone", "with 16 × 16 patches")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_intern_video_2_has_the_tables_that_its_function_makes(
+    changed: Json, n_layers: int, shapes: list[tuple[int, ...]], expected: tuple[str, ...]
+) -> None:
+    """Shapes and depths: of models that these functions of OpenGVLab/InternVideo 3965eef16e2d made
+    of the same settings, with blocks that do nothing.
+    """
+    files = ConfigAlone(of_videos(**changed), "own")
+    found = look(files)
+    assert not found.measured
+    assert [one.provenance.shape for one in found.all] == shapes
+    layers = layer_map(files, found.all)
+    assert {(layer.type, layer.before, layer.after) for layer in layers} == {
+        ("full attention", None, None)
+    }
+    assert len(layers) == n_layers
+    text = said(of_videos(**changed))
+    assert all(one in text for one in expected)
+    assert "model.text_encoder was not understood" in text
+    assert UNKNOWN not in text
+    assert {one.rule for one in lint.findings(files, found)} == {"not-understood"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"name": "pretrain_internvideo2_1B_patch14_224"},  # Of another folder of the same code.
+        {"name": "internvideo2_cat_base_patch14_224"},
+        {"name": None},
+        {"num_frames": "${num_frames}"},
+        {"num_frames": 0},
+        {"num_frames": 10**9},
+        {"tubelet_size": None},
+        {"tubelet_size": 8},
+        {"sep_image_video_pos_embed": None},
+    ],
+    ids=str,
+)
+def test_of_another_function_or_without_its_settings_nothing_is_taken(changed: Json) -> None:
+    files = ConfigAlone(of_videos(**changed), "own")
+    assert look(files).all == []
+    assert UNKNOWN in said(of_videos(**changed))
+
+
+def test_a_config_with_a_model_of_another_kind_is_read_as_before() -> None:
+    llama = {"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 4,
+             "num_hidden_layers": 2, "vocab_size": 99, "model": {"name": "own"}}  # fmt: skip
+    assert [one.scheme for one in look(ConfigAlone(llama, "own")).all] == ["rotary"]
+    named = {**INTERN_VIDEO, "model_type": "internvideo2", "model": {"name": "own"}}
+    assert "“other internvideo2” is unknown" in said(named)
+
+
+def test_weights_of_intern_video_2_have_the_same_tables(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    shapes = {"pos_embed": (1, 513, 1408), "img_pos_embed": (1, 257, 1408),
+              "clip_pos_embed": (1, 513, 1408), "clip_img_pos_embed": (1, 257, 1408)}  # fmt: skip
+    tensors = {
+        f"vision_encoder.{name}": generator.normal(size=shape).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+    save_file(tensors, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps(of_videos(num_frames=2)), "utf-8")
+    files = FolderFiles(tmp_path, "own", Choice(name="model.safetensors"))
+    found = {str(one.provenance.tensor).rpartition(".")[2]: one for one in look(files).all}
+    assert {name: one.form.numbers.shape for name, one in found.items()} == {
+        "pos_embed": (512, 1408),
+        "img_pos_embed": (256, 1408),
+    }
+    assert any("at 2 times" in note for note in found["pos_embed"].notes)
+    alone = look(ConfigAlone(of_videos(num_frames=2), "own")).all
+    assert {one.key for one in alone} == {one.key for one in found.values()}

@@ -6,8 +6,9 @@ Sources: huggingface/lerobot at 7427f31801f9, src/lerobot/policies/smolvla/confi
     multi_modality/models/backbones/internvideo2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.engines_families import MOST_LAYERS
@@ -21,6 +22,25 @@ BASE_OF_SMOL_VLA = 10_000.0  # Of its code, whatever the language model has.
 # Sizes of the language models in published configs that the atlas ships, by the model.
 LANGUAGE_MODELS: Mapping[str, Json] = MappingProxyType(
     {"HuggingFaceTB/SmolVLM2-2.2B-Instruct": {"head_dim": 64, "num_hidden_layers": 24}}
+)
+# Of InternVideo 2: sizes by the function that makes its encoder of videos, which takes no others of
+# images and of patches than these.
+ENCODERS_OF_VIDEOS: Mapping[str, Json] = MappingProxyType(
+    {
+        "pretrain_internvideo2_1b_patch14_224": {
+            "hidden_size": 1408, "num_hidden_layers": 40, "num_attention_heads": 16,
+        },
+        "pretrain_internvideo2_6b_patch14_224": {
+            "hidden_size": 3200, "num_hidden_layers": 48, "num_attention_heads": 25,
+        },
+    }
+)  # fmt: skip
+MOST_FRAMES = 512
+IMAGE, PATCH, OWN_OF_IMAGES = 224, 14, "sep_image_video_pos_embed"
+OF_VIDEOS, OF_IMAGES = "pos_embed", "img_pos_embed"
+# Nested configs of which nothing is known, by the family around them.
+PARTS_BESIDE: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {INTERN_VIDEO: ((OF_INTERN_VIDEO, "text_encoder"),)}
 )
 
 
@@ -100,3 +120,87 @@ def _policy(config: ModelConfig) -> Policy | None:
 def lacks_sizes(config: ModelConfig) -> bool:
     """Whether the size of a head stands in the config of a model that is named and not known."""
     return config.family == SMOL_VLA and config.first("hidden_size", *HEAD_DIM) is None
+
+
+def intern_video_2(config: ModelConfig) -> Json:
+    """InternVideo 2 with a text encoder beside that of videos, by the name of the function that
+    makes the latter; nothing is taken where that is another one, or lacks a setting that it needs.
+    """
+    model = config.section(OF_INTERN_VIDEO)
+    encoder = model.section("vision_encoder") if model is not None else None
+    sizes = ENCODERS_OF_VIDEOS.get(encoder.text("name") or "") if encoder is not None else None
+    if sizes is None or encoder is None:
+        return {}
+    n_frames, per_step = encoder.count("num_frames"), encoder.count("tubelet_size")
+    own = encoder.flag(OWN_OF_IMAGES)
+    if not n_frames or not per_step or not per_step <= n_frames <= MOST_FRAMES or own is None:
+        return {}
+    return {
+        "model_type": INTERN_VIDEO,
+        **sizes,
+        "image_size": IMAGE,
+        "patch_size": PATCH,
+        "num_frames": n_frames,
+        "tubelet_size": per_step,
+        OWN_OF_IMAGES: own,
+    }
+
+
+def tables(config: ModelConfig) -> Mapping[str, Shape]:
+    """Shapes of the trained tables that the code makes for a config that ``intern_video_2`` has
+    translated, by names of tensors, as (1, rows, d_model); none for any other.
+    """
+    if config.family != INTERN_VIDEO:
+        return {}
+    width, n_patches = config.whole("hidden_size"), (IMAGE // PATCH) ** 2
+    steps = config.whole("num_frames") // config.whole("tubelet_size")
+    rows = {OF_VIDEOS: steps * n_patches + 1}
+    if config.flag(OWN_OF_IMAGES):
+        rows[OF_IMAGES] = n_patches + 1
+    return {f"vision_encoder.{name}": (1, count, width) for name, count in rows.items()}
+
+
+def of_clips(config: ModelConfig, tensor: str, n_rows: int) -> Json | None:
+    """What there is to say of a table of such a model: its steps of time and the side of its grid
+    of patches, whether an image has a table of its own, and whether this is that; None for any
+    other tensor, and for one whose rows do not fit.
+    """
+    name, side = tensor.rpartition(".")[2], IMAGE // PATCH
+    if config.family != INTERN_VIDEO or name not in (OF_VIDEOS, OF_IMAGES):
+        return None
+    steps, left = divmod(n_rows - 1, side**2)
+    if left or steps < 1 or (name == OF_IMAGES and steps > 1):
+        return None
+    return {
+        "steps": steps,
+        "per_step": config.whole("tubelet_size"),
+        "side": side,
+        "pixels": IMAGE,
+        "has_own": config.flag(OWN_OF_IMAGES),
+        "is_own": name == OF_IMAGES,
+    }
+
+
+def parts_beside(config: ModelConfig, family: str) -> list[str]:
+    """Paths of the nested configs of which nothing is known, in a config of a family."""
+    paths = PARTS_BESIDE.get(family, ())
+    return [f"{around}.{name}" for around, name in paths
+            if (section := config.section(around)) is not None and name in section]  # fmt: skip
+
+
+def _typed(family: str, read: Callable[[ModelConfig], Json], config: ModelConfig) -> Json:
+    """As ``read``, of a config that names the family; of another, which nothing knows."""
+    return read(config) or {"model_type": f"other {family}"}
+
+
+# By a key that the configs have, by the family, and whose code that family's is.
+BY_NAME: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
+    {OF_SMOL_VLA: smol_vla, OF_INTERN_VIDEO: intern_video_2}
+)
+BY_NAME_TYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
+    {
+        family: partial(_typed, family, read)
+        for family, read in ((SMOL_VLA, smol_vla), (INTERN_VIDEO, intern_video_2))
+    }
+)
+MAKERS: Mapping[str, str] = MappingProxyType({SMOL_VLA: "LeRobot"})

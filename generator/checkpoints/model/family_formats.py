@@ -21,11 +21,7 @@ from generator.checkpoints.model.engines_families import (
     under_names,
     vox_cpm,
 )
-from generator.checkpoints.model.families_by_name import (
-    OF_SMOL_VLA,
-    SMOL_VLA,
-    smol_vla,
-)
+from generator.checkpoints.model.families_by_name import BY_NAME, BY_NAME_TYPED, MAKERS
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
@@ -107,9 +103,10 @@ def translated(config: ModelConfig) -> ModelConfig:
     typed = config
     if not config.text("model_type"):
         untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
-        typed = config.updated(untyped(config))
-        if untyped in READERS and (untyped is not smol_vla or typed.family == SMOL_VLA):
-            typed = replace(typed, program=READERS[untyped])
+        typed = config.updated(untyped(config) or _type_of(config))
+        is_tensorrt = untyped is _tensorrt_llm
+        if program := OF_PROGRAMS["mapping"] if is_tensorrt else MAKERS.get(typed.family):
+            typed = replace(typed, program=program)
     if (taught := own_families().get(typed.family)) is not None:
         typed = typed.updated(taught.completed(typed))
     translate = FORMATS.get(typed.family)
@@ -545,25 +542,22 @@ def _tensorrt_llm(config: ModelConfig) -> Json:
     return {"model_type": "llama", **base, **under_names(config, names)}
 
 
-# Programs for whose code configs without a model type are written, by what translates them.
-READERS: Mapping[Callable[[ModelConfig], Json], str] = MappingProxyType(
-    {_tensorrt_llm: OF_PROGRAMS["mapping"], smol_vla: "LeRobot"}
-)
 # Of configs that name no model type, by a key that each has.
 UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         "ssm_cfg": _state_spaces,
         OF_VOX_CPM: vox_cpm,
         OF_MOIRAI: moirai_2,
-        OF_SMOL_VLA: smol_vla,
         "initial_context_length": _gpt_oss,
         "architecture": _tensorrt_llm,
         **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
+        **BY_NAME,
     }
 )
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **ENGINES,
+        **BY_NAME_TYPED,
         **dict.fromkeys(LIKE, _like),
         **dict.fromkeys(ROTATED, _of_diffusers),
         "chatglm": _chatglm,
@@ -589,7 +583,6 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "parler_tts_decoder": _parler,
         "phi-msft": _early_phi,
         "qwen": _qwen,
-        SMOL_VLA: lambda config: smol_vla(config) or {"model_type": None},
         "stripedhyena": _striped_hyena,
         # transformers had it once, and its names are understood.
         "transfo-xl": lambda _: {},
