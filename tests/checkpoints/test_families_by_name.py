@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.families_by_name import LANGUAGE_MODELS
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.pair_order import pair_order
@@ -260,3 +261,17 @@ def test_weights_of_intern_video_2_have_the_same_tables(tmp_path: Path) -> None:
     assert any("at 2 times" in note for note in found["pos_embed"].notes)
     alone = look(ConfigAlone(of_videos(num_frames=2), "own")).all
     assert {one.key for one in alone} == {one.key for one in found.values()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "family"),
+    [
+        (SMOL_VLA, "smolvla"),
+        (INTERN_VIDEO, "internvideo2"),
+        ({**SMOL_VLA, "type": "pi0"}, "unknown"),
+        ({"use_mup": True, "scale_depth": 1.4}, "unknown"),
+    ],
+)
+def test_a_page_names_the_family_that_is_known_by_a_name(settings: Json, family: str) -> None:
+    [first, *_] = facts(ConfigAlone(settings, "own").resolved, [])
+    assert (first.name, first.value) == ("Family", family)

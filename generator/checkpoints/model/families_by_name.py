@@ -12,8 +12,8 @@ from functools import partial
 from types import MappingProxyType
 
 from generator.checkpoints.model.engines_families import MOST_LAYERS
-from generator.contracts import Json, ModelConfig
-from generator.contracts.model_config import HEAD_DIM
+from generator.contracts import Json, ModelConfig, Resolved
+from generator.contracts.model_config import HEAD_DIM, UNKNOWN
 
 OF_SMOL_VLA, SMOL_VLA = "vlm_model_name", "smolvla"
 OF_INTERN_VIDEO, INTERN_VIDEO = "model", "internvideo2"
@@ -204,3 +204,9 @@ BY_NAME_TYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     }
 )
 MAKERS: Mapping[str, str] = MappingProxyType({SMOL_VLA: "LeRobot"})
+
+
+def family_of(resolved: Resolved) -> str:
+    """The model type of a config, or for one of these without any, what it is known as here."""
+    known, given = resolved.readable.family, resolved.given.family
+    return known if given == UNKNOWN and known in BY_NAME_TYPED else given
