@@ -85,10 +85,12 @@ def test_smol_vla_says_what_its_code_does_and_which_model_has_its_sizes() -> Non
     text = said(SMOL_VLA)
     assert "in the config of HuggingFaceTB/SmolVLM2-500M-Video-Instruct (vlm_model_name)" in text
     assert "whole heads turn, their halves as pairs, by base 10,000, whatever" in text
-    assert "in its first 16 layers and in those of the action expert" in text
+    assert (
+        "in its first 16 layers (in all, if it has fewer) and in those of the action expert" in text
+    )
     assert "In layers 0, 2, … 14 (one in 2), each of the 50 actions of a step sees all" in text
     assert "In layers 1, 3, … 15 (one in 2), the actions see no other action" in text
-    assert "encoder of images is that of the model named" in text
+    assert "encoder of images is that of the model named, whose settings were not read" in text
     assert UNKNOWN not in text
     assert "chunk_size" not in text
     assert {one.rule for one in lint.findings(files, look(files))} == {"not-understood"}
@@ -123,6 +125,7 @@ def test_smol_vla_has_the_sizes_of_a_model_whose_config_is_shipped() -> None:
         ({"attention_mode": "self_attn"}, "In layers 0–15, each of the 50 actions"),
         ({"self_attn_every_n_layers": -1}, "In layers 0–15, the actions see no other action"),
         ({"chunk_size": 10}, "each of the 10 actions"),
+        ({"chunk_size": 1}, "one in 2), the action of a step sees all of these and"),
         ({"num_vlm_layers": 20, "vlm_model_name": SHIPPED}, "takes part in layers 0–19"),
         ({"num_vlm_layers": 99, "vlm_model_name": SHIPPED}, "takes part in layers 0–23"),
         ({"self_attn_every_n_layers": -1, "num_expert_layers": 8}, "0, 2, … 14 (one in 2), the"),
