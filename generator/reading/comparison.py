@@ -33,7 +33,7 @@ from generator.contracts import (
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
-from generator.encodings import Form, Rotation
+from generator.encodings import Form, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
@@ -370,13 +370,14 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
             where, meaning = WORDING("in_part", part=part), _turning(keys, sides)
             text = WORDING("rotation", where=where, **meaning)
             yield Difference("rotation", part, text, meaning["half_turn"])
-    elif all(_has_numbers(one) for one in pair):
+    elif all(isinstance(one.form, PositionTable) or _has_numbers(one) for one in pair):
+        # The shape of a table that was not read is that of the code of its family.
         told = {"part": part, "scheme": scheme_of(pair[0]).title}
         one, other = (each.form.numbers for each in pair)
         if one.shape != other.shape:
             text = WORDING("shape", **told, a=times(one.shape), b=times(other.shape))
             yield Difference("shape", part, text)
-        elif _differ(pair):
+        elif all(_has_numbers(one) for one in pair) and _differ(pair):
             with np.errstate(invalid="ignore"):
                 apart = float(np.nan_to_num(np.abs(one - other), nan=math.inf).max())
             values = {"apart": apart if math.isfinite(apart) else None, "largest": _largest(one)}

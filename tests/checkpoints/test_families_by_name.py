@@ -264,6 +264,10 @@ def test_weights_of_intern_video_2_have_the_same_tables(tmp_path: Path) -> None:
     assert any("at 2 times" in note for note in found["pos_embed"].notes)
     alone = look(ConfigAlone(of_videos(num_frames=2), "own")).all
     assert {one.key for one in alone} == {one.key for one in found.values()}
+    assert {name: one.part for name, one in found.items()} == {
+        "pos_embed": "vision",
+        "img_pos_embed": "image",
+    }
 
 
 @pytest.mark.parametrize(
@@ -278,3 +282,14 @@ def test_weights_of_intern_video_2_have_the_same_tables(tmp_path: Path) -> None:
 def test_a_page_names_the_family_that_is_known_by_a_name(settings: Json, family: str) -> None:
     [first, *_] = facts(ConfigAlone(settings, "own").resolved, [])
     assert (first.name, first.value) == ("Family", family)
+
+
+def test_tables_that_were_not_read_are_compared_by_their_shapes() -> None:
+    def differing(**changed: Any) -> list[str]:
+        files = ConfigAlone(INTERN_VIDEO, "a"), ConfigAlone(of_videos(**changed), "b")
+        return [one.text for one in compared(*map(Side.of, "AB", files)).differences]
+
+    assert differing(pretrained="own.pth") == []
+    [text] = differing(num_frames=8)
+    assert text == "Learned table (vision) has 1,024 × 1,408 numbers in A and 2,048 × 1,408 in B."
+    assert differing(name=LARGE)[0] == "The vision has 40 layers in A and 48 layers in B."

@@ -256,6 +256,9 @@ def _of_image_model(table: TableTensor, files: Files) -> bool:
 def _part(table: TableTensor, files: Files) -> str:
     words = tensor_names.words(OF_POSITIONS.sub("", table.name))
     if _of_patches(table, files):
+        clips = of_clips(files.resolved.readable, table.tensor, _size(table.shape)[0])
+        if clips is not None and clips["is_own"]:
+            return "image"
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     family = files.config.family
