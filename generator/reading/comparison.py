@@ -33,7 +33,7 @@ from generator.contracts import (
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import PAIR_ORDER
 from generator.contracts.wording import Wording
-from generator.encodings import Form, Rotation
+from generator.encodings import Form, PositionTable, Rotation
 from generator.encodings.rotations import yarn_magnitude
 from generator.numerics.arrays import Floats
 from generator.numerics.structure import steps
@@ -72,6 +72,7 @@ def compared(one: Side, other: Side) -> Comparison:
     differences = [
         *of_lengths(sides),
         *(each for part in common for each in _of_layers(part, sides)),
+        *sides[0].unmapped_layers(sides[1]),
         *(
             each
             for key in shared
@@ -369,13 +370,14 @@ def _of_numbers(pair: Sequence[Encoding[Form]], sides: Sides) -> Iterator[Differ
             where, meaning = WORDING("in_part", part=part), _turning(keys, sides)
             text = WORDING("rotation", where=where, **meaning)
             yield Difference("rotation", part, text, meaning["half_turn"])
-    elif all(_has_numbers(one) for one in pair):
+    elif all(isinstance(one.form, PositionTable) or _has_numbers(one) for one in pair):
+        # The shape of a table that was not read is that of the code of its family.
         told = {"part": part, "scheme": scheme_of(pair[0]).title}
         one, other = (each.form.numbers for each in pair)
         if one.shape != other.shape:
             text = WORDING("shape", **told, a=times(one.shape), b=times(other.shape))
             yield Difference("shape", part, text)
-        elif _differ(pair):
+        elif all(_has_numbers(one) for one in pair) and _differ(pair):
             with np.errstate(invalid="ignore"):
                 apart = float(np.nan_to_num(np.abs(one - other), nan=math.inf).max())
             values = {"apart": apart if math.isfinite(apart) else None, "largest": _largest(one)}
@@ -505,7 +507,7 @@ def _untold(
         if (said := orders_by_side(sides)) and said[side.name.lower()] is None:
             yield WORDING("order_untold", **said)
         if not side.layers:
-            yield WORDING("no_layers", side=side.name, family=side.files.config.family)
+            yield side.without_layers
 
 
 def _stored_otherwise(side: Side) -> str | None:

@@ -15,6 +15,7 @@ from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import OF_AXES
 from generator.checkpoints.model.engines_families import WITHOUT_BASE
 from generator.checkpoints.model.families import READ_BY_NO_CODE
+from generator.checkpoints.model.families_by_name import OF_SMOL_VLA, policy
 from generator.checkpoints.model.family_formats import OF_PROGRAMS, flat_text, translated
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.own_families import own_families
@@ -98,7 +99,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
     origins = {}
     for name, value in encoding.record.parameters.items():
         if name in SHOWN and value is not None:
-            changing = own.get(name) or _of_axes(own, name)
+            changing = own.get(name) or _of_axes(own, name) or _of_named(files, name)
             named = tuple(key for key in changing if key != OF_PROGRAM)
             default_of = config.program if OF_PROGRAM in changing else of_class
             # Settings from other names may change together alone.
@@ -143,6 +144,12 @@ def _of_axes(own: Mapping[str, Sequence[str]], parameter: str) -> Sequence[str]:
     """The list of the components of each axis, of which another value makes other parts."""
     of_part = own.get("part", ())
     return [key for key in of_part if key in OF_AXES] if parameter == "rotary_dim" else ()
+
+
+def _of_named(files: Files, parameter: str) -> Sequence[str]:
+    """The key that names another model, of which a head has the size."""
+    own = policy(files.resolved.readable)
+    return [OF_SMOL_VLA] if own is not None and parameter in OF_WIDTH else []
 
 
 def settings_of(config: ModelConfig) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def _evidence(given: str, program: str) -> Evidence:
     before = effects(config)
     by_encoding: Credited = {}
     rejected: list[tuple[keys.Path, Json, Differing]] = []
-    read, has_refused = set(READ_BY_NO_CODE.get(config.family, ())), False
+    read, has_refused = _read_by_no_code(config), False
     for path, value in likely:
         own = _of_file(keys_of_file, path, value)
         change = _changed(config, path, before)
@@ -232,6 +239,11 @@ def _evidence(given: str, program: str) -> Evidence:
     if has_unknown_numbers(ConfigAlone(settings, "")):
         read |= UNDERSTOOD  # If the rest were.
     return Evidence(found_keys, tuple(_of_position(unread, read)), has_refused)
+
+
+def _read_by_no_code(config: ModelConfig) -> set[str]:
+    families = (config.family, translated(config).family)
+    return {name for family in families for name in READ_BY_NO_CODE.get(family, ())}
 
 
 def _of_position(unread: Json, read: Collection[str]) -> Iterator[tuple[str, Any]]:

@@ -1,14 +1,22 @@
 """The two checkpoints of a comparison: what is known of each alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from generator.checkpoints.files.planned import PartlyReadFiles
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.families import NOT_MAPPED
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import rejections
-from generator.contracts import Encoding, Files, Layer, ModelConfig, usable_length
+from generator.contracts import (
+    Difference,
+    Encoding,
+    Files,
+    Layer,
+    ModelConfig,
+    usable_length,
+)
 from generator.contracts.wording import Wording
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.errors import NotNumbersError
@@ -91,6 +99,27 @@ class Side:
         parts = [one.part for one in self.encodings.values() if one.is_of_words]
         is_own = self.files.config.keys_of_file is not None  # Of another program's words.
         return self.files.resolved.default_of(parts[0]) if parts and not is_own else ""
+
+    @property
+    def without_layers(self) -> str:
+        """Why none of its layers is known, as a sentence."""
+        resolved, family = self.files.resolved, self.files.resolved.readable.family
+        about = {"is_known": resolved.stacks[0].has_code, "is_unsaid": family in NOT_MAPPED}
+        return WORDING("no_layers", side=self.name, family=family, **about)
+
+    def unmapped_layers(self, other: "Side") -> Iterator[Difference]:
+        """Other numbers of layers, of parts of which no more is known, as of families whose layers
+        do what no map can say.
+        """
+        if self.layers or other.layers:
+            return
+        a, b = (
+            {one.part: len(one.layers) for one in side.files.resolved.stacks if one.has_code}
+            for side in (self, other)
+        )
+        for part in (one for one in a if a[one] and b.get(one, a[one]) not in (0, a[one])):
+            text = WORDING("n_layers", part=part, a=a[part], b=b[part])
+            yield Difference("n_layers", part, text)
 
     @property
     def is_open(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from generator.checkpoints.model.families_by_name import family_of
 from generator.contracts import Encoding, Fact, ModelConfig, Resolved, usable_length
 from generator.contracts.model_config import SIZES, Size
 from generator.encodings import Form
@@ -32,7 +33,7 @@ def facts(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> tuple[Fact
         for name, title in TITLES.items()
     ]
     return (
-        Fact("Family", given.family),
+        Fact("Family", family_of(resolved)),
         *(
             Fact(title, _usable(title, value, encodings))
             for title, value in sizes

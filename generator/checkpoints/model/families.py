@@ -59,7 +59,7 @@ NOT_MAPPED = frozenset(
      "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
      "nemotron3_5_transcribe_audio",
      "nemotron3_diarization", "pi0", "chatglm", "qwen2_5_omni_dit", "mimi", "neucodec",
-     "pocket_tts_audio_tokenizer", "xcodec2", "llada2_moe", "sdar", "sdar_moe", "dflash"}
+     "pocket_tts_audio_tokenizer", "xcodec2", "llada2_moe", "sdar", "sdar_moe", "dflash", "smolvla"}
 )  # fmt: skip
 # Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and
 # decoders whose positions are those of codes.
@@ -121,6 +121,7 @@ UNREAD = frozenset(
         "musicflamingo",
         "mmproj_of_unknown_kind",
         "retnet",
+        "smolvla",
     }
 )
 # The table is of the angles of a rotation and not added to the input.
@@ -206,12 +207,13 @@ TURN_HALVES = frozenset(
 # Of these, which transformers does not have under this name, other code turns halves: rotate_half
 # of modeling_baichuan.py, modeling_internlm2.py, modeling_phi3.py of InternVL, modeling_hymba.py,
 # chunk(2) of modeling_mixformer_sequential.py (phi-msft), get_rope without is_neox_style=False in
-# vLLM (aquila and internlm as Llama, RefinedWeb as Falcon, new in bert_with_rope.py), and the
-# module jina_embeddings_v3 of transformers for xlm-roberta with a rotation.
+# vLLM (aquila and internlm as Llama, RefinedWeb as Falcon, new in bert_with_rope.py), apply_rope
+# of smolvlm_with_expert.py (LeRobot), and the module jina_embeddings_v3 of transformers for
+# xlm-roberta with a rotation.
 HALVES_BY_OTHER_CODE = frozenset(
     {"RefinedWeb", "RefinedWebModel", "aquila", "arctic", "baichuan", "hymba", "internlm",
      "internlm2", "mimo_v2", "minimax_m1", "minimax_text_01", "new", "orion", "phi-msft",
-     "phi3_v", "xlm-roberta"}
+     "phi3_v", "smolvla", "xlm-roberta"}
 )  # fmt: skip
 TURN_HALVES |= HALVES_BY_OTHER_CODE
 # Of these, the makers' own code turns neighbours (apply_rotary_pos_emb in modeling_chatglm.py).
@@ -226,13 +228,16 @@ TYPES_IN_GGUF: Mapping[str, str] = {
 NOT_IN_GGUF = frozenset(
     {"Klear", "RefinedWeb", "RefinedWebModel", "aquila", "esm", "hunyuan_image_3_moe", "hymba",
      "idefics", "internlm", "llada2_moe", "mimo_v2", "minimax_m1", "minimax_text_01", "new",
-     "orion", "phi-msft", "phi3_v", "sdar", "sdar_moe", "step3_text", "telechat3", "xlm-roberta",
+     "orion", "phi-msft", "phi3_v", "sdar", "sdar_moe", "smolvla", "step3_text", "telechat3",
+     "xlm-roberta",
      "zaya"}
 )  # fmt: skip
-# Keys of position that the code of a family reads nowhere, though its published files have them
-# (Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, hunyuan_image_3/hunyuan.py).
+# Keys of position that the code of a family reads nowhere, or for no encoding, though its published
+# files have them (Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, hunyuan_image_3/hunyuan.py;
+# families_by_name.py, of the number of actions).
 READ_BY_NO_CODE: Mapping[str, frozenset[str]] = {
     "hunyuan_image_3_moe": frozenset({"rope_scaling.alpha", "rope_type"}),
+    "smolvla": frozenset({"chunk_size"}),
 }
 # In the indexer of these, transformers turns neighbours, whatever a key says.
 TURN_NEIGHBOURS_IN_INDEXER = frozenset({"glm_moe_dsa"})

@@ -21,6 +21,7 @@ from generator.checkpoints.model.engines_families import (
     under_names,
     vox_cpm,
 )
+from generator.checkpoints.model.families_by_name import BY_NAME, BY_NAME_TYPED, MAKERS
 from generator.checkpoints.model.own_families import own_families
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import SIZES, TEXT, UNKNOWN
@@ -102,9 +103,10 @@ def translated(config: ModelConfig) -> ModelConfig:
     typed = config
     if not config.text("model_type"):
         untyped = next((of for name, of in UNTYPED.items() if name in config), _type_of)
-        typed = config.updated(untyped(config))
-        if untyped is _tensorrt_llm:
-            typed = replace(typed, program=OF_PROGRAMS["mapping"])
+        typed = config.updated(untyped(config) or _type_of(config))
+        is_tensorrt = untyped is _tensorrt_llm
+        if program := OF_PROGRAMS["mapping"] if is_tensorrt else MAKERS.get(typed.family):
+            typed = replace(typed, program=program)
     if (taught := own_families().get(typed.family)) is not None:
         typed = typed.updated(taught.completed(typed))
     translate = FORMATS.get(typed.family)
@@ -549,11 +551,13 @@ UNTYPED: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "initial_context_length": _gpt_oss,
         "architecture": _tensorrt_llm,
         **{key: partial(_of_program, program) for key, program in OF_PROGRAMS.items()},
+        **BY_NAME,
     }
 )
 FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
     {
         **ENGINES,
+        **BY_NAME_TYPED,
         **dict.fromkeys(LIKE, _like),
         **dict.fromkeys(ROTATED, _of_diffusers),
         "chatglm": _chatglm,

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
+from generator.checkpoints.model.families_by_name import family_of
 from generator.checkpoints.model.transformers_layer import embedding_modules, own_layer
 from generator.contracts import (
     Checkpoint,
@@ -85,7 +86,7 @@ def subjects(
     """
     first = next((encoding for encoding in encodings if encoding.modality == "text"), None)
     plain = [
-        replace(_subject(files, checkpoint, encoding, first), family=files.config.family)
+        replace(_subject(files, checkpoint, encoding, first), family=family_of(files.resolved))
         for encoding in encodings
     ]
     if not any(_beside_words(encoding) for encoding in encodings):

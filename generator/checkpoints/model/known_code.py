@@ -18,6 +18,7 @@ from generator.checkpoints.model.code_files import (
     is_too_deep,
 )
 from generator.checkpoints.model.families import OF_TASKS
+from generator.checkpoints.model.families_by_name import tables
 from generator.checkpoints.model.halves import class_name
 from generator.checkpoints.model.resolved import IRRELEVANT, defaults
 from generator.contracts import Json, Resolved, TensorInfo
@@ -43,6 +44,9 @@ def code_of(resolved: Resolved) -> ConfigAlone | None:
     errors: NoOutlineError
     """
     config = resolved.given
+    if shapes := tables(resolved.readable):
+        infos = {name: TensorInfo("", "", shape) for name, shape in shapes.items()}
+        return ConfigAlone(config.settings, config.where, tensors=infos, program=config.program)
     known = _tensors()
     if resolved.refused or is_too_deep(config) or not known:
         return code_files(resolved)

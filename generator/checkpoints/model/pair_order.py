@@ -12,20 +12,20 @@ from generator.checkpoints.model.families import (
     TURN_NEIGHBOURS_IN_GGUF,
     TYPES_IN_GGUF,
 )
-from generator.checkpoints.model.family_formats import LIKE
+from generator.checkpoints.model.family_formats import LIKE, translated
 from generator.checkpoints.model.own_families import own_families
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stored_rotation import OTHER_MODELS
 from generator.checkpoints.model.tensor_names import in_order, words
 from generator.contracts import Encoding, Files, Json, ModelConfig
-from generator.contracts.model_config import PAIR_ORDER
+from generator.contracts.model_config import PAIR_ORDER, UNKNOWN
 from generator.encodings import Form, Rotation
 from generator.errors import NotNumbersError, RowError
 from generator.numerics.paired_components import Votes, sign_test, votes_for_halves
 
 PairOrder = Literal["adjacent", "halves"]
 Stated = tuple[Literal["key", "params", "gguf", "family"], str, PairOrder]  # By what, and its name.
-BESIDE = "params.json"  # Original files of Meta and Mistral.
+CONFIG, BESIDE = "config.json", "params.json"  # Original files of Meta and Mistral.
 OF_CLASS = "rope_interleave"  # A setting of a few families.
 # Projections of queries in transformers, llama.cpp and params.json; of keys, by the same names.
 # GPTQ and AWQ pack them as qweight, compressed-tensors as weight_packed; quanto has weight._data.
@@ -47,7 +47,7 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
         for name, adjacent in PAIR_ORDER.items():
             if (flag := section.flag(name)) is not None:
                 yield "key", name, "adjacent" if flag is adjacent else "halves"
-    family, is_gguf = config.text_model.family, config.source.endswith("gguf")
+    family, is_gguf = _family(config), config.source.endswith("gguf")
     taught = own_families().get(family)
     if taught is not None and OF_CLASS in taught.settings and OF_CLASS not in config.text_model:
         yield "family", family, "adjacent" if taught.settings[OF_CLASS] else "halves"
@@ -61,6 +61,12 @@ def stated_orders(config: ModelConfig) -> Iterator[Stated]:
         yield "family", family, "adjacent" if of_class else "halves"
     elif family in TURN_HALVES:
         yield "gguf" if is_gguf else "family", family, "halves"
+
+
+def _family(config: ModelConfig) -> str:
+    """That of the text model, also of a config that is known by other keys than a model type."""
+    is_untyped = config.text_model.family == UNKNOWN and config.source == CONFIG
+    return (translated(config) if is_untyped else config).text_model.family
 
 
 def gguf_order(family: str) -> PairOrder | None:

@@ -22,6 +22,7 @@ from generator.checkpoints.model.families import (
     OF_BOTH_KINDS,
     TWO_TOWERS,
 )
+from generator.checkpoints.model.families_by_name import of_clips
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
 from generator.contracts import (
@@ -163,17 +164,21 @@ def _with_sinusoid_name(files: Files) -> list[str]:
 def _with_parts(tables: Sequence[StoredTable]) -> tuple[StoredTable, ...]:
     """``tables``, each with a part of its own."""
     counts = Counter(table.part for table in tables)
+    around = [f"{table.part} {NAME.sub('', table.stored.name)}" for table in tables]
     return tuple(
         table
         if counts[table.part] == 1
-        else replace(table, part=f"{table.part} {NAME.sub('', table.stored.name)}")
-        for table in tables
+        # Two of one place are told apart by their whole names.
+        else replace(
+            table, part=each if around.count(each) == 1 else f"{table.part} {table.stored.name}"
+        )
+        for table, each in zip(tables, around, strict=True)
     )
 
 
 def _stored(files: Files, table: TableTensor) -> StoredTable:
     if _of_patches(table, files):
-        lattice, modality = _patches(table, files.config), _grid_modality(files)
+        lattice, modality = _patches(table, files.resolved.readable), _grid_modality(files)
         first_row = lattice.before
     else:
         lattice, modality = Lattice(), _sequence_modality(table.name, files)
@@ -251,6 +256,9 @@ def _of_image_model(table: TableTensor, files: Files) -> bool:
 def _part(table: TableTensor, files: Files) -> str:
     words = tensor_names.words(OF_POSITIONS.sub("", table.name))
     if _of_patches(table, files):
+        clips = of_clips(files.resolved.readable, table.tensor, _size(table.shape)[0])
+        if clips is not None and clips["is_own"]:
+            return "image"
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     family = files.config.family
@@ -436,6 +444,8 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
             NOTES("special_rows", n_rows=n_rows, before=lattice.before, after=lattice.after)
         )
     count = n_rows - lattice.before - lattice.after
+    if of_clips(files.resolved.readable, table.stored.tensor, n_rows):  # Which says more of them.
+        return tuple(notes)
     notes.append(NOTES("patches", count=count, grid=lattice.grid, source=lattice.source))
     if f"{table.stored.tensor}_window" in files.tensors:
         notes.append(NOTES("tiles"))

@@ -15,6 +15,7 @@ from generator.checkpoints.model.families import (
     OTHER_SENSES,
     PREFIX_ALONE,
 )
+from generator.checkpoints.model.families_by_name import parts_beside
 from generator.checkpoints.model.family_formats import FORMATS, translated
 from generator.checkpoints.model.halves import side_alone
 from generator.checkpoints.model.layers import layers
@@ -214,8 +215,9 @@ def unknown_parts(config: ModelConfig) -> list[tuple[str, str]]:
     """Nested configs of layers that no known code reads, by their paths, with their families;
     none within a config that transformers or this atlas knows.
     """
-    if has_code(translated(config).family):
-        return []
+    family = translated(config).family
+    if has_code(family):
+        return [(path, UNKNOWN) for path in parts_beside(config, family)]
     parts = []
     for name, section in config.sections.items():
         if has_code(translated(section).family) or NO_STACK.search(name):

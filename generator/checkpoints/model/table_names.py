@@ -40,6 +40,10 @@ TRANSFORMERS = f"{HUB}huggingface/transformers/blob/main/src/transformers/models
 TIMM = f"{HUB}huggingface/pytorch-image-models/blob/main/timm/models/"
 VIT_PYTORCH = f"{HUB}lucidrains/vit-pytorch/blob/main/vit_pytorch/"
 X_TRANSFORMERS = f"{HUB}lucidrains/x-transformers/blob/main/x_transformers/x_transformers.py"
+INTERN_VIDEO = (
+    f"{HUB}OpenGVLab/InternVideo/blob/main/InternVideo2/multi_modality/models/backbones/"
+    "internvideo2/internvideo2.py"
+)
 FAIRSEQ = f"{HUB}facebookresearch/fairseq/blob/main/fairseq/modules/"
 MEGATRON = (
     f"{HUB}NVIDIA/Megatron-LM/blob/main/megatron/core/models/common/embeddings/"
@@ -80,6 +84,10 @@ NAMES: tuple[NamedTensor, ...] = (
     NamedTensor(
         r"(decoder_)?pos_embed", "pos_embed", "table", BATCH, "timm",
         f"{TIMM}vision_transformer.py",
+    ),
+    NamedTensor(
+        r"img_pos_embed", "vision_encoder.img_pos_embed", "table", BATCH, "InternVideo2",
+        INTERN_VIDEO,
     ),
     NamedTensor(
         r"positional_embedding(_vlm)?", "visual.positional_embedding", "table", ROWS,
@@ -266,6 +274,10 @@ NAMES: tuple[NamedTensor, ...] = (
         r"pos_embed_(height|width|frame|x|y)", "pos_embed_height", "other", ROWS,
         "vit-pytorch (NaViT), timm (NaFlexViT)", f"{VIT_PYTORCH}na_vit.py",
         question="one_axis",
+    ),
+    NamedTensor(
+        r"clip_(img_)?pos_embed", "vision_encoder.clip_pos_embed", "other", BATCH, "InternVideo2",
+        INTERN_VIDEO, question="after_layers",
     ),
     NamedTensor(
         r"(local|global)_token_positional_embedding",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from generator.checkpoints.model.families_by_name import of_clips
 from generator.checkpoints.model.position_tables import (
     StoredTable,
     as_encoding,
@@ -43,17 +44,22 @@ def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]
     if family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         notes = (WORDING("table_ignored"),)
     return [
-        as_encoding(files, table, SCHEME.key, (*notes, *_resized(files, table)))
+        as_encoding(files, table, SCHEME.key, (*notes, *_of_images(files, table)))
         for table in tables
         if table.arrangement is None
     ]
 
 
-def _resized(files: Files, table: StoredTable) -> Iterator[str]:
-    """What the family's code does with the table of an image for images of another size."""
-    if table.lattice.grid is not None:
+def _of_images(files: Files, table: StoredTable) -> Iterator[str]:
+    """What the family's code does with the table of an image for images of another size, or with
+    that of a video.
+    """
+    n_others = table.lattice.before + table.lattice.after
+    n_rows = len(table.vectors) + n_others
+    if clips := of_clips(files.resolved.readable, table.stored.tensor, n_rows):
+        yield WORDING("of_clips", **clips)
+    elif table.lattice.grid is not None:
         way = resizing_of(files.resolved.config)
-        n_others = table.lattice.before + table.lattice.after
         yield WORDING("resized", way=way, n_others=n_others) if way else WORDING("resized_unknown")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from generator.checkpoints.model import keys
 from generator.checkpoints.model.diffusion_transformers import ROTATED
 from generator.checkpoints.model.families import SECTIONS_OF_CODE, attends_without_encoding
+from generator.checkpoints.model.families_by_name import lacks_sizes, policy
 from generator.checkpoints.model.family_code import (
     SHARE,
     SIZE,
@@ -107,6 +108,8 @@ def asks(files: Files) -> Iterator[str]:
             config = stack.config
             if has_null_base(config.rope, config) and config.family not in NULL_FOR_NONE:
                 yield WORDING("null_base", source=files.config.source)
+            elif lacks_sizes(config):
+                yield WORDING("sizes_elsewhere", policy=policy(config), base=config.value(BASES[0]))
             elif not _is_understood(files, stack):
                 about = {"part": stack.part, "names": _beside(files, config)}
                 yield WORDING("numbers_unknown", source=files.config.source, **about)
@@ -165,9 +168,9 @@ def _is_understood(files: Files, stack: Stack) -> bool:
     """Whether the numbers of a rotation are known: by the code of the family, by tensors, or by
     keys of their own, where every other key of position is read.
     """
-    if stack.has_code or stored_rotation(files) is not None:
-        return True
     config = stack.config
+    if stack.has_code or stored_rotation(files) is not None:
+        return not lacks_sizes(config)
     sections = [section for name in ROPE if (section := config.section(name))]
     places = [config, *(inner for section in sections for inner in section.nested())]
     has_base = any(place.first(*BASES, *LOCAL_BASES) is not None for place in places)
@@ -231,6 +234,7 @@ def _encoding(
     guessed = () if stack.has_code else assumed(config)
     notes += [WORDING("assumed", names=[*guessed], source=origin.file)] if guessed else []
     notes += _indexer_note(rotated, form)
+    notes += [WORDING("of_policy", policy=own)] if (own := policy(config)) else []
     notes += [WORDING(CODE_NOTES[name]) for name in (config.family, config.program)
               if name in CODE_NOTES]  # fmt: skip
     parts = {layer.part for layer in rotated.layers}
