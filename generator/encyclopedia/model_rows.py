@@ -232,12 +232,18 @@ def copies_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
-def named(atlas: Atlas) -> list[tuple[str, str, str]]:
-    """The id of each model, its family and the address of its page."""
+def named(atlas: Atlas) -> list[tuple[str, str, str, str]]:
+    """The id of each model, its family, the address of its page and its size."""
     return [
-        (model["id"], model["model_type"] or "", page_of(model["id"], ".html"))
+        (model["id"], model["model_type"] or "", page_of(model["id"], ".html"), _total(model))
         for model in records(atlas)
     ]
+
+
+def _total(model: Json) -> str:
+    """All parameters of a model, as 7B; "" where they are not known."""
+    count = model["parameters"]
+    return "" if not count else f"{count / 1e9:g}B" if count >= 1e9 else f"{count / 1e6:g}M"
 
 
 def users(atlas: Atlas, scheme: Scheme) -> tuple[int, str]:

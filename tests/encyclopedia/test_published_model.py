@@ -74,7 +74,9 @@ SAYS: dict[str, tuple[str, ...]] = {
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
         "131.1 kB of cache in bf16, for the first 4,096 positions alone; with llama.cpp's",
         "converter, mlx-lm and SGLang, which give no layer a window, for every one",
-        "--max-model-len 8192", "llama.cpp, mlx-lm and SGLang give no layer its window, which",
+        "--max-model-len 8192", "--max-model-len 32768", "-c 32768 , or -c 0 for",
+        "Beyond 8,192, no statement of its maker on how well it reads is known here, and no layer",
+        "farther back than 4,096 positions with programs", "llama.cpp, mlx-lm and SGLang give no layer its window, which",
         "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
