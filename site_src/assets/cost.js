@@ -15,7 +15,7 @@
   const whole = (value) => value.toLocaleString("en-US");
   const size = (bytes) => {
     const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-    const four = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4, roundingMode: "halfEven" });
+    const four = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
     return `${four(bytes / unit)} ${name}${bytes >= 2 ** 30 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`;
   };
   const field = made("input", { type: "number", min: 1, max: MOST, value: context, inputMode: "numeric" });

@@ -49,7 +49,7 @@
   // The column of what a further token takes has instead what a context takes, where its length is chosen; else, where rows are sorted by it, the form asks for one.
   const size = (bytes) => {
     const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-    return `${(bytes / unit).toLocaleString("en-US", { maximumSignificantDigits: 4, roundingMode: "halfEven" })} ${name}`;
+    return `${(bytes / unit).toLocaleString("en-US", { maximumSignificantDigits: 4 })} ${name}`;
   };
   const whole = (value) => value.toLocaleString("en-US");
   const takes = (cell) => {
