@@ -35,6 +35,9 @@ LONGEST_NAME = 40  # characters
 MOST_OF_VALUE = 60  # characters of a setting
 MOST_LISTED = 64  # things in a sentence
 LONGEST_SLUG = 80  # characters; it is part of addresses
+CLOSE = frozenset({"%", "°"})  # Units without a space before them.
+BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+GIB = 2**30  # bytes
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What a sentence says beside its claim: in brackets, after a colon, a semicolon or the end of the
 # first sentence, and in a clause that gives a reason or another number.
@@ -127,8 +130,8 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 
 def with_unit(shown: str, unit: str) -> str:
-    """A number as it is shown, and its unit: 3 positions, 26%, 2."""
-    return f"{shown}{'' if unit == '%' else ' '}{unit}".strip()
+    """A number as it is shown, and its unit: 3 positions, 26%, 40°, 2."""
+    return f"{shown}{'' if unit in CLOSE else ' '}{unit}".strip()
 
 
 def thousands(count: int) -> str:
@@ -292,6 +295,15 @@ def number(value: float | None) -> str:
 def decimals(value: float, digits: int) -> int:
     """Number of decimals that gives ``digits`` significant digits."""
     return max(0, digits - 1 - int(f"{value:e}".split("e")[1]))
+
+
+def memory(count: int) -> str:
+    """A number of bytes: in units of 1,000 and to four significant digits, as in 131.1 kB, and from
+    1 GiB on also in those of 1,024, in which programs count memory, as in 6.442 GB (6 GiB).
+    """
+    size, name = next(((size, name) for size, name in BYTES if count >= size), (1.0, ""))
+    text = f"{significant(count / size, SIGNIFICANT)} {name}" if name else plural(count, "byte")
+    return f"{text} ({significant(count / GIB, SIGNIFICANT)} GiB)" if count >= GIB else text
 
 
 def in_words(number: float) -> str:

@@ -17,6 +17,7 @@ from generator.text import (
     fixed,
     in_words,
     measured,
+    memory,
     number,
     pattern,
     plural,
@@ -28,6 +29,7 @@ from generator.text import (
     spans,
     uncertain,
     visible,
+    with_unit,
 )
 from tests.built import ROOT
 
@@ -100,6 +102,15 @@ CASES = {
         (measured(0.285), "0.29"), (measured(2.675), "2.68"), (measured(9.945, "%"), "9.9"),
         (rounded(0.125, 2), "0.13"), (rounded(-2.5, 0), "−3"), (significant(0.28535, 4), "0.2854"),
         (number(1.0005), "1.001"), (number(12345.5), "12,346"), (rounded(1e300, 1)[:2], "1,"),
+    ),
+    "a size has units of 1,000, and from a GiB on those of 1,024 too": (
+        (memory(0), "0 bytes"), (memory(1), "1 byte"), (memory(999), "999 bytes"),
+        (memory(131_072), "131.1 kB"), (memory(536_870_912), "536.9 MB"),
+        (memory(6_442_450_944), "6.442 GB (6 GiB)"), (memory(2**30 - 1), "1.074 GB"),
+    ),
+    "units that are signs follow without a space": (
+        (with_unit("40", "°"), "40°"), (with_unit("26", "%"), "26%"),
+        (with_unit("2", "rad"), "2 rad"), (with_unit("2", ""), "2"),
     ),
     "measured values differ from what they do not equal": (
         (measured(0.9984), "0.998"), (measured(-0.9984), "−0.998"), (measured(1.0004), "1.0004"),

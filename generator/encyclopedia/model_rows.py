@@ -13,7 +13,7 @@ from generator.checkpoints.model.limits import BESIDE, ORIGINAL, TOKENIZER
 from generator.contracts import Atlas, Json, Limit, Mixer, Scheme
 from generator.contracts.wording import Wording
 from generator.encyclopedia import details
-from generator.text import significant
+from generator.text import memory, significant
 
 WORDING = Wording("wording/models.jinja")
 KEY = "models"  # Of the guest.
@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, str] = {  # Their titles, by the names that addresses have
     "model": "Model",
     "published": "Published",
     "context": "Configured context",
-    "cache": "KV bytes per token, bf16",
+    "cache": "KV cache per token, bf16",
     "position": "Position encoding",
     "layers": "Layers",
     "base": "Rotary base",
@@ -387,7 +387,7 @@ def _cache_bytes(model: Json) -> ModelCell:
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
     title = WORDING("without_windows", names=without)
-    return ModelCell(f"{size:,}", size, address, hint, title, filled)
+    return ModelCell(memory(size), size, address, hint, title, filled)
 
 
 def _heads(model: Json) -> str:

@@ -61,13 +61,16 @@ def test_caches_of_two_lengths_stand_beside_what_a_token_takes() -> None:
     )
     layer = 2 * 2 * 16 * 128  # bytes
     assert (
-        gemma["KV bytes per token, bf16"]
-        == f"{10 * layer:,}; {62 * layer:,} until windows are full"
+        gemma["KV cache per token, bf16"]
+        == f"{10 * layer / 1e3:.2f} kB; {62 * layer / 1e3:.1f} kB until windows are full"
     )
-    assert llama["KV bytes per token, bf16"] == f"{32 * 2 * 2 * 8 * 128:,}"
-    whole = layer * (10 * 131_072 + 52 * 1024) / 1e9
-    assert gemma["KV cache of 131,072 tokens, bf16"] == f"{whole:.2f} GB"
-    assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB"
+    assert llama["KV cache per token, bf16"] == f"{32 * 2 * 2 * 8 * 128 / 1e3:.1f} kB"
+    whole = layer * (10 * 131_072 + 52 * 1024)
+    assert (
+        gemma["KV cache of 131,072 tokens, bf16"]
+        == f"{whole / 1e9:.2f} GB ({whole / 2**30:.2f} GiB)"
+    )
+    assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB (16 GiB)"
     assert llama["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
     assert gpt2["KV cache of 4,096 tokens, bf16"] == "151 MB; beyond its context"
 
@@ -76,11 +79,12 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
     """32 layers with windows of 4,096, and 8 heads of 128 for keys and values."""
     found = compared_models.compared(atlas)[MISTRAL[0]]
     said = dict(zip(compared_models.titles(), found, strict=True))
-    assert said["KV bytes per token, bf16"] == (
-        "0; 131,072 for the first 4,096 alone; programs without windows: for every one"
+    assert said["KV cache per token, bf16"] == (
+        "0 bytes; 131.1 kB for the first 4,096 alone; programs without windows: for every one"
     )
     assert said["KV cache of 131,072 tokens, bf16"] == (
-        "536.9 MB (17.18 GB with llama.cpp's converter, mlx-lm and SGLang); beyond its context"
+        "536.9 MB, or 17.18 GB (16 GiB) with llama.cpp's converter, mlx-lm and SGLang; "
+        "beyond its context"
     )
     assert said["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
 

@@ -51,7 +51,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Its maker names 131,072 positions", "these settings, here with the base of the config",
         '"factor": 4.0, "original_max_position_embeddings": 32768',
         "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
-        "131,072 with its maker's setting 19.33 GB 18 GiB",
+        "131,072 with its maker's setting 19.33 GB (18 GiB)",
     ),
     "google/gemma-3-27b-it": (
         "Context 131,072 positions default of its config class",
@@ -89,7 +89,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Beyond 8,192, no statement of its maker on how well it reads is known here, and no layer",
         "farther back than 4,096 positions with programs",
         "llama.cpp, mlx-lm and SGLang give no layer its window, which",
-        "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
+        "one sequence of 32,768 positions takes 4.295 GB (4 GiB)",
+        "KV cache of one sequence, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
         "once windows are full; always with mlx-lm, which gives no layer a window, 344.1 kB",
@@ -130,10 +131,12 @@ SAYS: dict[str, tuple[str, ...]] = {
     "deepseek-ai/DeepSeek-V4-Pro": ("Windows – beside compressed keys",),
     "susnato/ernie-m-base_pytorch": ("Rotary base – not known here",),
     "tencent/Hunyuan-A13B-Instruct": ("Scaling dynamic base × 1,000^(d ÷ (d − 2)) for d rotated",),
-    "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
+    "openai/gpt-oss-120b": (
+        "The column bf16 holds for float16 too", "names ( dtype ) is not known here",
+    ),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB",
-        "one sequence of 131,072 positions of this model takes 6.442 GB 6 GiB in bf16",
+        "one sequence of 131,072 positions of this model takes 6.442 GB (6 GiB) in bf16",
     ),
     "FacebookAI/roberta-base": (
         "Configured context 512 positions of 514 rows of its table",
