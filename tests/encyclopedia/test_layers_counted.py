@@ -1,6 +1,5 @@
 """Sentences on published models that count layers: each counts those of one stack."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
