@@ -154,6 +154,9 @@ SAYS: dict[str, tuple[str, ...]] = {
         "1,280 numbers (4 heads for keys × 320 components", "2,560 numbers (8 heads for keys × 320",
     ),
     "Qwen/Qwen3-Next-80B-A3B-Thinking": (
+        "Rotary, in 12 of 48 layers, and Decay, in 36 layers with a recurrent state.",
+        "full attention: 12 layers, 3, 7, … 47 (one in 4)",
+        "on the length that it was trained for, nor a setting for more.",
         "Each of 36 recurrent layers keeps a state of 32 × 128 × 128 numbers",
         "75.5 MB in fp32 (as much as the bf16 cache of 3,072 tokens), 37.75 MB in bf16",
     ),
