@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json
 from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, WORDING, cache_at, records, rows
-from generator.encyclopedia.serving import command, command_title
+from generator.encyclopedia.start_commands import command, command_title
 
 MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
 NATIVE = "Length its maker states"
@@ -18,7 +18,7 @@ OF_ELSE = ("Published", "Developer", "Parameters")  # than position
 
 def compared(atlas: Atlas) -> dict[str, list[str]]:
     """What the table says of each model, by its id in order: one text for each of ``titles``, in
-    which ``serving.ID`` stands for the id.
+    which ``start_commands.ID`` stands for the id.
     """
     models = {model["id"]: model for model in records(atlas)}
     kept = [number for number, title in enumerate(COLUMNS.values()) if title not in LEFT_OUT]

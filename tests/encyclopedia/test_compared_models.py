@@ -12,7 +12,7 @@ from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model
 from generator.encyclopedia.model_rows import records
 from generator.encyclopedia.pages import compare_models
-from generator.encyclopedia.serving import command
+from generator.encyclopedia.start_commands import command
 from generator.reading.find import all_schemes
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered

@@ -13,7 +13,7 @@ from generator.encyclopedia.compared_models import (
     titles,
 )
 from generator.encyclopedia.model_rows import page_of
-from generator.encyclopedia.serving import ID
+from generator.encyclopedia.start_commands import ID
 
 FIRST = "mistralai/Mistral-7B-v0.1"  # Of the relatives with which the page begins, if it is there.
 

@@ -28,7 +28,7 @@ from generator.encyclopedia.model_rows import (
 )
 from generator.encyclopedia.orders import Pairs, pairs_of
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
-from generator.encyclopedia.serving import override, with_base
+from generator.encyclopedia.start_commands import override, with_base
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
 
