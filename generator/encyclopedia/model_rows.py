@@ -464,7 +464,7 @@ def _size(model: Json) -> str:
         f"{model[name] / 1e9:g}B" if model[name] else ""
         for name in ("parameters", "active_parameters")
     )
-    return WORDING("size", total=total, active=active) if active else model["size"]
+    return WORDING("size", total=total, active=active) if active else model["size"] or total
 
 
 def _check(model: Json) -> str:
