@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -28,11 +29,15 @@ MOST_WHOLE = 1e15
 LIMITS = ((1.0, -1.0), (100.0,))
 ENDS, PRINTED = 3, 4  # of a matrix: rows and columns at either end; decimals
 MOST_PRINTED = 400  # characters of a line of it
+EXACT = Context(prec=400, rounding=ROUND_HALF_UP)  # Has all digits of any number.
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
 LONGEST_NAME = 40  # characters
 MOST_OF_VALUE = 60  # characters of a setting
 MOST_LISTED = 64  # things in a sentence
 LONGEST_SLUG = 80  # characters; it is part of addresses
+CLOSE = frozenset({"%", "°"})  # Units without a space before them.
+BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+GIB = 2**30  # bytes
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What a sentence says beside its claim: in brackets, after a colon, a semicolon or the end of the
 # first sentence, and in a clause that gives a reason or another number.
@@ -125,8 +130,8 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 
 def with_unit(shown: str, unit: str) -> str:
-    """A number as it is shown, and its unit: 3 positions, 26%, 2."""
-    return f"{shown}{'' if unit == '%' else ' '}{unit}".strip()
+    """A number as it is shown, and its unit: 3 positions, 26%, 40°, 2."""
+    return f"{shown}{'' if unit in CLOSE else ' '}{unit}".strip()
 
 
 def thousands(count: int) -> str:
@@ -157,6 +162,18 @@ def counted(count: int, total: int, noun: str, verb: str) -> str:
     return f"All {total} {noun}s {verb}" if count == total else f"{count} of {total} {noun}s {verb}"
 
 
+def _at(value: float, n_decimals: int) -> Decimal:
+    """``value`` with so many decimals, halves away from zero: 12.5 is 13. What is rounded is the
+    shortest decimal that means it, so that 0.285, which is stored as 0.28499…, is 0.29.
+    """
+    return Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-n_decimals), context=EXACT)
+
+
+def _nearest(value: float, digits: int) -> float:
+    """``value`` to so many significant digits, rounded as by ``_at``."""
+    return float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(float(value))))
+
+
 def rounded(value: float | None, digits: int, *limits: float) -> str:
     """``value`` with ``digits`` decimals, or as many more, up to ``MOST_DIGITS``, as it takes to
     differ from each of ``limits`` that it does not equal up to ``FLAT``.
@@ -167,10 +184,10 @@ def rounded(value: float | None, digits: int, *limits: float) -> str:
         return "not defined"
     n_decimals = digits
     while n_decimals < MOST_DIGITS and any(
-        float(f"{value:.{n_decimals}f}") == limit and abs(value - limit) > FLAT for limit in limits
+        float(_at(value, n_decimals)) == limit and abs(value - limit) > FLAT for limit in limits
     ):
         n_decimals += 1
-    return f"{value:z,.{n_decimals}f}".replace("-", "−")
+    return f"{_at(value, n_decimals):z,.{n_decimals}f}".replace("-", "−")
 
 
 def measured(value: float | None, unit: str = "") -> str:
@@ -188,10 +205,10 @@ def measured(value: float | None, unit: str = "") -> str:
     nearby = math.isclose(value, round(value), rel_tol=WHOLE, abs_tol=FLAT)
     if abs(value) < MOST_WHOLE and nearby:
         return f"{round(value):,}".replace("-", "−")
-    nearest = abs(float(f"{value:.{MEASURED - 1}e}"))
+    nearest = abs(_nearest(value, MEASURED))
     if not LEAST <= nearest < MOST:
         return significant(value, MEASURED)
-    n_decimals = _decimals_of(nearest, unit)
+    n_decimals = _decimals_of(abs(value) if unit == "%" else nearest, unit)
     for limit in LIMITS[unit == "%"]:
         if math.isclose(value, limit, rel_tol=SINGLE):
             return f"{limit:.0f}".replace("-", "−")
@@ -209,9 +226,9 @@ def _beyond(value: float, limit: float, n_decimals: int) -> str:
 def _decimals_of(size: float, unit: str) -> int:
     """Decimals of a ``measured`` value of this size."""
     if unit == "%":
-        return int(round(size, 1) < TEN)
+        return int(_at(size, 1) < TEN)
     if size < TENTH:
-        return decimals(float(f"{size:.1e}"), MEASURED - 1)
+        return decimals(_nearest(size, MEASURED - 1), MEASURED - 1)
     return min(MEASURED - 1, decimals(size, MEASURED))
 
 
@@ -222,7 +239,7 @@ def uncertain(value: float, spread: float | None, unit: str = "") -> str:
     alone = measured(value, unit)
     if spread is None or not math.isfinite(spread) or spread <= 0.0 or not math.isfinite(value):
         return alone
-    n_decimals = decimals(float(f"{spread:.0e}"), 1)
+    n_decimals = decimals(_nearest(spread, 1), 1)
     if n_decimals > _decimals_of(abs(value), unit) + MORE:
         return alone
     return f"{rounded(value, n_decimals)} ± {rounded(spread, n_decimals)}"
@@ -236,7 +253,7 @@ def significant(value: float | None, digits: int) -> str:
     """
     if value is None or not math.isfinite(value):
         return "not defined"
-    nearest = float(f"{value:.{digits - 1}e}")
+    nearest = _nearest(value, digits)
     if nearest != 0.0 and not LEAST <= abs(nearest) < MOST:
         mantissa, exponent = f"{nearest:.{digits - 1}e}".split("e")
         return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace(
@@ -263,13 +280,14 @@ def number(value: float | None) -> str:
         return "–"
     if value == 0:
         return "0"
-    nearest = float(f"{value:.{SIGNIFICANT - 1}e}")
+    nearest = _nearest(value, SIGNIFICANT)
     if abs(value) < MOST_WHOLE and math.isclose(value, round(value), rel_tol=WHOLE):
         text = f"{round(value):,}"
     elif LEAST <= abs(nearest) < MOST:
-        text = f"{value:,.{decimals(nearest, SIGNIFICANT)}f}"
+        n_decimals = decimals(nearest, SIGNIFICANT)
+        text = f"{_at(value, n_decimals):,.{n_decimals}f}"
     else:
-        mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
+        mantissa, exponent = f"{nearest:.{SIGNIFICANT - 1}e}".split("e")
         text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return text.replace("-", "−")
 
@@ -279,18 +297,27 @@ def decimals(value: float, digits: int) -> int:
     return max(0, digits - 1 - int(f"{value:e}".split("e")[1]))
 
 
+def memory(count: int) -> str:
+    """A number of bytes: in units of 1,000 and to four significant digits, as in 131.1 kB, and from
+    1 GiB on also in those of 1,024, in which programs count memory, as in 6.442 GB (6 GiB).
+    """
+    size, name = next(((size, name) for size, name in BYTES if count >= size), (1.0, ""))
+    text = f"{significant(count / size, SIGNIFICANT)} {name}" if name else plural(count, "byte")
+    return f"{text} ({significant(count / GIB, SIGNIFICANT)} GiB)" if count >= GIB else text
+
+
 def in_words(number: float) -> str:
     """A number as spoken, to two digits: about 22 thousand, about 220 million, more than a
     trillion.
     """
     for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
-        if float(f"{number:.2g}") >= size:
+        if _nearest(number, 2) >= size:
             return (
                 "more than a trillion"
                 if name == "trillion"
-                else f"about {float(f'{number:.2g}') / size:g} {name}"
+                else f"about {_nearest(number, 2) / size:g} {name}"
             )
-    return f"about {float(f'{number:.2g}'):g}"
+    return f"about {_nearest(number, 2):g}"
 
 
 def ranges(indices: Array, most: int = 4) -> str:

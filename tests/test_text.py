@@ -17,6 +17,8 @@ from generator.text import (
     fixed,
     in_words,
     measured,
+    memory,
+    number,
     pattern,
     plural,
     printed,
@@ -27,6 +29,7 @@ from generator.text import (
     spans,
     uncertain,
     visible,
+    with_unit,
 )
 from tests.built import ROOT
 
@@ -94,6 +97,21 @@ CASES = {
         (measured(0.0583), "0.058"), (measured(0.0996), "0.10"), (measured(1e-6), "1 × 10⁻⁶"),
         (measured(8.0000001), "8"), (measured(0.5), "0.50"),
     ),
+    "halves are rounded away from zero, and so is a decimal that is stored as less": (
+        (measured(12.5, "%"), "13"), (measured(87.5, "%"), "88"), (measured(-12.5, "%"), "−13"),
+        (measured(0.285), "0.29"), (measured(2.675), "2.68"), (measured(9.945, "%"), "9.9"),
+        (rounded(0.125, 2), "0.13"), (rounded(-2.5, 0), "−3"), (significant(0.28535, 4), "0.2854"),
+        (number(1.0005), "1.001"), (number(12345.5), "12,346"), (rounded(1e300, 1)[:2], "1,"),
+    ),
+    "a size has units of 1,000, and from a GiB on those of 1,024 too": (
+        (memory(0), "0 bytes"), (memory(1), "1 byte"), (memory(999), "999 bytes"),
+        (memory(131_072), "131.1 kB"), (memory(536_870_912), "536.9 MB"),
+        (memory(6_442_450_944), "6.442 GB (6 GiB)"), (memory(2**30 - 1), "1.074 GB"),
+    ),
+    "units that are signs follow without a space": (
+        (with_unit("40", "°"), "40°"), (with_unit("26", "%"), "26%"),
+        (with_unit("2", "rad"), "2 rad"), (with_unit("2", ""), "2"),
+    ),
     "measured values differ from what they do not equal": (
         (measured(0.9984), "0.998"), (measured(-0.9984), "−0.998"), (measured(1.0004), "1.0004"),
         (measured(1.0 - 1e-10), "1"), (measured(3e-14), "0"), (measured(3.0), "3"),
@@ -112,7 +130,7 @@ CASES = {
     "an uncertain value has the decimals of its uncertainty": (
         (uncertain(11.2, 0.34), "11.2 ± 0.3"), (uncertain(191.6, 2.4), "192 ± 2"),
         (uncertain(1.013, 0.062), "1.01 ± 0.06"), (uncertain(77.34, 0.42, "%"), "77.3 ± 0.4"),
-        (uncertain(77.34, 13.2, "%"), "77 ± 13"), (uncertain(0.7735, 0.0042), "0.773 ± 0.004"),
+        (uncertain(77.34, 13.2, "%"), "77 ± 13"), (uncertain(0.7735, 0.0042), "0.774 ± 0.004"),
         (uncertain(11.2, 0.0004), "11.2"), (uncertain(11.2, None), "11.2"),
         (uncertain(0.0, 0.0), "0"),
     ),

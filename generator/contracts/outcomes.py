@@ -351,7 +351,7 @@ class Guest:
     table: returns its table; shipped: without making it, None where the program ships no such one
     of_models: returns of such a table the part on models with these ids, None where it has none
     kinds: of its pages; files: returns functions that make its files, by path below the docs folder
-    named: returns its pages that readers find by a name: id on the Hub, family, and address
+    named: returns its pages that readers find by a name: id on the Hub, family, address, size
     of_checkpoint: returns what its template shows on the page of a checkpoint, None on most sites
     users: returns how many of its models use a scheme, and where a table has these alone
     records: of its files, in groups by name, as the guide describes them
@@ -364,7 +364,7 @@ class Guest:
     shipped: Callable[[], bytes | None]
     kinds: tuple[PageKind, ...]
     files: Callable[[Atlas], Mapping[str, Maker]]
-    named: Callable[[Atlas], Sequence[tuple[str, str, str]]]
+    named: Callable[[Atlas], Sequence[tuple[str, str, str, str]]]
     of_checkpoint: Callable[[Atlas, Outcome], object | None]
     users: Callable[[Atlas, Scheme], tuple[int, str]]
     records: Mapping[str, tuple[type, ...]]

@@ -28,6 +28,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
         text.enumerated,
         text.first_clause,
         text.measured,
+        text.memory,
         text.number,
         text.pattern,
         text.plural,

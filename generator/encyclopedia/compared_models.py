@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from generator.contracts import Atlas, Json
 from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, WORDING, cache_at, records, rows
+from generator.encyclopedia.start_commands import command, command_title
 
 MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
 NATIVE = "Length its maker states"
@@ -16,7 +17,9 @@ OF_ELSE = ("Published", "Developer", "Parameters")  # than position
 
 
 def compared(atlas: Atlas) -> dict[str, list[str]]:
-    """What the table says of each model, by its id in order: one text for each of ``titles``."""
+    """What the table says of each model, by its id in order: one text for each of ``titles``, in
+    which ``start_commands.ID`` stands for the id.
+    """
     models = {model["id"]: model for model in records(atlas)}
     kept = [number for number, title in enumerate(COLUMNS.values()) if title not in LEFT_OUT]
     found = {}
@@ -28,7 +31,8 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
         texts = ["; ".join(text for text in (one.text, one.hint) if text) for one in cells]
         behind = _titles().index(COLUMNS["cache"]) + 1
         texts[behind:behind] = sizes
-        found[row.id] = [f"{stated['length']:,}" if stated else UNKNOWN, *texts]
+        length = f"{stated['length']:,}" if stated else UNKNOWN
+        found[row.id] = [length, command(model), *texts]
     return found
 
 
@@ -36,7 +40,7 @@ def titles() -> list[str]:
     """What is compared, in the order of the page."""
     found = _titles()
     behind = found.index(COLUMNS["cache"]) + 1
-    return [NATIVE, *found[:behind], *_caches(), *found[behind:]]
+    return [NATIVE, command_title(), *found[:behind], *_caches(), *found[behind:]]
 
 
 def _titles() -> list[str]:
@@ -99,7 +103,8 @@ def suggested(atlas: Atlas) -> list[list[str]]:
 
 def _differences(ids: Sequence[str], values: Mapping[str, Sequence[str]]) -> float:
     """In how many settings of position two of these models differ, on average."""
-    others = (*OF_ELSE, *_caches())  # Caches of a length follow from other rows.
+    # Caches and commands for a length follow from other rows.
+    others = (*OF_ELSE, *_caches(), command_title())
     settings = [at for at, title in enumerate(titles()) if title not in others]
     counts = [
         sum(values[one][at] != values[other][at] for at in settings)

@@ -13,7 +13,7 @@ from generator.checkpoints.model.limits import BESIDE, ORIGINAL, TOKENIZER
 from generator.contracts import Atlas, Json, Limit, Mixer, Scheme
 from generator.contracts.wording import Wording
 from generator.encyclopedia import details
-from generator.text import significant
+from generator.text import memory, significant
 
 WORDING = Wording("wording/models.jinja")
 KEY = "models"  # Of the guest.
@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, str] = {  # Their titles, by the names that addresses have
     "model": "Model",
     "published": "Published",
     "context": "Configured context",
-    "cache": "KV bytes per token, bf16",
+    "cache": "KV cache per token, bf16",
     "position": "Position encoding",
     "layers": "Layers",
     "base": "Rotary base",
@@ -232,12 +232,18 @@ def copies_of(atlas: Atlas) -> dict[str, str]:
     }
 
 
-def named(atlas: Atlas) -> list[tuple[str, str, str]]:
-    """The id of each model, its family and the address of its page."""
+def named(atlas: Atlas) -> list[tuple[str, str, str, str]]:
+    """The id of each model, its family, the address of its page and its size."""
     return [
-        (model["id"], model["model_type"] or "", page_of(model["id"], ".html"))
+        (model["id"], model["model_type"] or "", page_of(model["id"], ".html"), _total(model))
         for model in records(atlas)
     ]
+
+
+def _total(model: Json) -> str:
+    """All parameters of a model, as 7B; "" where they are not known."""
+    count = model["parameters"]
+    return "" if not count else f"{count / 1e9:g}B" if count >= 1e9 else f"{count / 1e6:g}M"
 
 
 def users(atlas: Atlas, scheme: Scheme) -> tuple[int, str]:
@@ -381,7 +387,7 @@ def _cache_bytes(model: Json) -> ModelCell:
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
     title = WORDING("without_windows", names=without)
-    return ModelCell(f"{size:,}", size, address, hint, title, filled)
+    return ModelCell(memory(size), size, address, hint, title, filled)
 
 
 def _heads(model: Json) -> str:
@@ -458,7 +464,7 @@ def _size(model: Json) -> str:
         f"{model[name] / 1e9:g}B" if model[name] else ""
         for name in ("parameters", "active_parameters")
     )
-    return WORDING("size", total=total, active=active) if active else model["size"]
+    return WORDING("size", total=total, active=active) if active else model["size"] or total
 
 
 def _check(model: Json) -> str:

@@ -38,8 +38,8 @@ WITHOUT: Json = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}  # What 
 class Taken:
     """What one program takes.
 
-    rotations: of words, by their part, and what defines each; windows: of each layer, in positions
-        with the query, None without one; limit: of its positions
+    rotations: of words, by their part, and what defines each; windows: of each layer that is not of
+        sound, in positions with the query, None without one; limit: of its positions
     pair_order: which components of a head it turns together, "" where that is not known; logits:
         by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
@@ -208,7 +208,8 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
         for one in found
         if isinstance(one.form, Rotation) and one.is_of_words
     }  # fmt: skip
-    layers = layer_map(files, found)
+    of_sound = {stack.part for stack in files.resolved.stacks if stack.modality == "audio"}
+    layers = [layer for layer in layer_map(files, found) if layer.part not in of_sound]
     is_dropped = any(map(is_ungated, files.config.nested()))
     windows = [
         layer.width if "sliding" in layer.mixers and not is_dropped else None for layer in layers

@@ -19,19 +19,22 @@ PAGE = "learn/glossary.html"
 MOST_MARKED = 8  # terms on a page
 # Folders of pages for readers; the guide and the pages on files have terms of their own.
 MARKED = re.compile(
-    r"(index|compare|map|use|runs)\.html$|(analyses|checkpoints|learn|map|schemes)/"
+    r"(index|compare|map|models|use|runs)\.html$|(analyses|checkpoints|learn|map|models|schemes)/"
 )
+ARXIV = "https://arxiv.org/abs/"
+SKLEARN = "https://scikit-learn.org/stable/modules/generated/"
 
 
 @dataclass(frozen=True)
 class Term:
     """A term. uses: regular expression of what a page marks, in any case; anchor: an earlier title,
-    to which links lead
+    to which links lead; source: address of what defines it, "" for what the atlas defines itself
     """
 
     title: str
     uses: str
     anchor: str = ""
+    source: str = ""
 
     @property
     def key(self) -> str:
@@ -47,6 +50,12 @@ class Term:
 # Those first that most need a sentence: a page marks the first few that it has.
 TERMS = (
     Term("Kernel", r"kernels?"),
+    Term("R²", r"r²", "R squared", SKLEARN + "sklearn.metrics.r2_score.html"),
+    Term("Nat", r"nats?", source="https://doi.org/10.1002/j.1538-7305.1948.tb01338.x"),
+    Term("YaRN", r"yarn", source=ARXIV + "2309.00071"),
+    Term("KV cache", r"kv[- ]caches?|cache of keys and values", source=ARXIV + "2211.05102"),
+    Term("Causal mask", r"causal(?: masks?| attention)?", source=ARXIV + "1706.03762"),
+    Term("GGUF", r"gguf", source="https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"),
     Term("Half way to the far level", r"half ?way to (?:its|the|their) far level", "Half-distance"),
     Term("Far level", r"far level"),
     Term("Local monotonicity", r"local monotonicity|monotonicity"),

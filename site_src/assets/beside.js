@@ -36,7 +36,7 @@
     table.tBodies[0].replaceChildren(
       ...titles.map((title, index) => {
         const texts = ids.map((id) => models[id][index]);
-        const cells = texts.map((text) => made("td", {}, text));
+        const cells = texts.map((text, column) => made("td", {}, text.replace("{id}", () => ids[column])));
         const className = new Set(texts).size > 1 ? "pa-differs" : "";
         return made("tr", { className }, title.cloneNode(true), ...cells);
       }),

@@ -48,8 +48,9 @@
 
   // The column of what a further token takes has instead what a context takes, where its length is chosen; else, where rows are sorted by it, the form asks for one.
   const size = (bytes) => {
-    const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-    return `${(bytes / unit).toLocaleString("en-US", { maximumSignificantDigits: 4, roundingMode: "halfEven" })} ${name}`;
+    const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : bytes >= 1e3 ? [1e3, "kB"] : [1, bytes === 1 ? "byte" : "bytes"];
+    const four = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+    return `${four(bytes / unit)} ${name}${bytes >= 2 ** 30 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`; // As in text.py.
   };
   const whole = (value) => value.toLocaleString("en-US");
   const takes = (cell) => {
@@ -60,7 +61,7 @@
     const note = cell.querySelector("small");
     if (note) note.hidden = length > 0;
     cell.dataset.value = length ? all : token;
-    (cell.querySelector("a") ?? cell).firstChild.textContent = length ? size(all) : whole(token);
+    (cell.querySelector("a") ?? cell).firstChild.textContent = size(length ? all : token);
   };
   const price = () => {
     if (!cost) return;

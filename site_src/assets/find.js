@@ -3,6 +3,8 @@
 (() => {
   "use strict";
   const MOST = 8;
+  const NEAREST = 3;
+  const SIZE = /:(\d+(?:\.\d+)?[bm])$/i;
   const base = JSON.parse(document.getElementById("__config").textContent).base.replace(/\/?$/, "/");
   const plain = (text) => text.toLowerCase().replaceAll("+", "plus").replace(/[^a-z0-9]/g, "");
   let models;
@@ -25,8 +27,8 @@
   const decimals = (text) => (text.match(/\d+[._]\d+/g) ?? []).map((number) => number.replace("_", "."));
   // A number with the single letter before or after it: 3n and e4b are neither 3 nor 4b.
   const lettered = (text) => text.toLowerCase().match(/(?<![a-z])[a-z]\d+|\d+[a-z](?![a-z])/g) ?? [];
-  // A number that is not a part of one with a point: 3.1 is not 3.
-  const wholes = (text) => (text.match(/\d+\.\d+|\d+/g) ?? []).filter((number) => !number.includes("."));
+  // A number that is not a part of one with a point: 3.1 is not 3, but 4.0 is 4.
+  const wholes = (text) => (text.match(/\d+\.\d+|\d+/g) ?? []).map((number) => number.replace(/\.0$/, "")).filter((number) => !number.includes("."));
   // Whether a word of a name begins so, or has it in it where it has a digit: uncased is not cased.
   const begins = (part, text, tokens) => (/\d/.test(part) ? text.includes(part) : tokens.some((token) => token.startsWith(part)));
   // What names a copy in another format, who made the copy, and at the end a tuned one: sought without, where nothing is found with them.
@@ -69,9 +71,32 @@
       const models = near(way).filter(({ far }) => far < 5 || !isCopy);
       if (models.length) return models;
     }
+    return ofTag(without) ?? [];
+  };
+  // A name with a tag, as ollama has them: its words in another order (granite4:small-h), and a size that the name of the model lacks.
+  const ofTag = (typed) => {
+    if (!typed.includes(":")) return null;
+    const size = SIZE.exec(typed);
+    const others = size && near(typed.slice(0, size.index)).filter((model) => model.far < 3 && model.size === size[1].toLowerCase());
+    const models = others?.length ? others : near(pieces(typed).join(" ")).filter(({ far }) => far < 5);
+    return models.length ? models : null;
+  };
+  // The words and numbers of a name, apart: granite, 4.0.
+  const pieces = (text) => text.toLowerCase().match(/[a-z]+|\d+(?:\.\d+)*[bm]?(?![a-z\d])|\d+(?:\.\d+)*/g) ?? [];
+  // Where a name is none here: the models whose names have most of its beginning, those first that have more of its other words.
+  const nearest = (given) => {
+    const named = pasted(given).replace(formats, "").replace(owner, "");
+    const words = pieces(named);
+    for (let count = words.length; count > 0 && words[0].length > 2; count -= 1) {
+      const models = near(words.slice(0, count).join(" "), Infinity).filter(({ far }) => far < 3);
+      const shared = ({ name }) => [...name].findIndex((letter, at) => letter !== plain(named)[at]) >>> 0;
+      const more = ({ text, size }) => words.slice(count).filter((word) => pieces(`${text} ${size}`).includes(word)).length;
+      models.sort((one, other) => more(other) - more(one) || shared(other) - shared(one) || one.name.length - other.name.length);
+      if (models.length) return models.slice(0, NEAREST);
+    }
     return [];
   };
-  const near = (typed) => {
+  const near = (typed, most = MOST) => {
     const words = plain(typed);
     const parts = typed.toLowerCase().split(/[^a-z0-9.]+/).filter(Boolean);
     const [typedNumbers, typedPoints, typedLetters] = [wholes(typed), decimals(typed), lettered(typed)];
@@ -80,7 +105,7 @@
       .map((model) => ({ ...model, far: distance(model, words, parts, typedNumbers, typedPoints, typedLetters) }))
       .filter((model) => model.far !== null)
       .sort((one, other) => one.far - other.far || other.isMeasured - one.isMeasured || one.title.localeCompare(other.title, "en", { numeric: true }))
-      .slice(0, MOST);
+      .slice(0, most);
   };
 
   // Load the names, once.
@@ -92,7 +117,7 @@
       const [published, measured] = [named("models/"), named("checkpoints/")];
       // One row for a model: its page has its settings, and leads to its measures.
       const rows = window.atlasModelNames.filter(([id, , path]) => path.startsWith("models/") || !published.has(id));
-      models = rows.map(([id, family, path]) => {
+      models = rows.map(([id, family, path, size]) => {
         // A title of a measured checkpoint may have a slash too.
         const [, owner, title] = /^([\w.-]+)\/([\w.-]+)$/.exec(id) ?? [null, "", id];
         const about = [owner, family, owner && measured.has(id) && "in numbers"].filter(Boolean).join(" · ");
@@ -102,7 +127,7 @@
         // The id from each of its words on: bert is not a part of distilbert.
         const heads = [...id.matchAll(/(?<![a-zA-Z\d])[a-zA-Z\d]|(?<=[a-z])[A-Z]|(?<=[a-zA-Z])\d/g)].map(({ index }) => plain(id.slice(index)));
         const [isOfModel, isMeasured] = [published.has(id), measured.has(id)];
-        return { title, about, path, isOfModel, isMeasured, name: plain(title), id: plain(id), heads, family: plain(family), text, tokens, numbers, points };
+        return { title, about, path, isOfModel, isMeasured, name: plain(title), id: plain(id), heads, family: plain(family), text, tokens, numbers, points, size: size.toLowerCase() };
       });
       for (const word of models.flatMap(({ tokens }) => tokens)) known.add(word);
       then();
@@ -118,12 +143,13 @@
     made("a", { href: base + path, ...properties }, title, made("small", { textContent: ` ${about}` }));
 
   const linkTo = (path, text) => made("a", { href: base + path }, text);
-  // That there is no such model, and how one gets its page. more: what comes between
+  // That there is no such model, which are nearest, and how one gets its page. more: what comes between
   const absent = (...more) => {
     const none = made(
       "p",
       { className: "pa-hint pa-no-model", hidden: true },
       "No such model here. ",
+      made("span", { className: "pa-nearest" }),
       ...more,
       " This is how you get its page: name it in ",
       linkTo("guide/quick-start.html#add-your-own-row", "a list of your own"),
@@ -135,6 +161,10 @@
     );
     none.setAttribute("role", "status");
     return none;
+  };
+  const nameNearest = (none, typed) => {
+    const links = none.hidden ? [] : nearest(typed).flatMap(({ title, path }) => [", ", linkTo(path, title)]).slice(1);
+    none.querySelector(".pa-nearest").replaceChildren(...(links.length ? ["Nearest by name, but other models: ", ...links, ". "] : []));
   };
 
   const box = (form) => {
@@ -157,6 +187,7 @@
       );
       list.hidden = !list.children.length;
       none.hidden = !models || !list.hidden || !plain(field.value);
+      nameNearest(none, field.value);
       pages.href = `?${new URLSearchParams({ q: field.value.trim() })}`; // Half a pair of surrogates has no other address.
       field.setAttribute("aria-expanded", !list.hidden);
       choose(0);
@@ -204,6 +235,7 @@
       others[isFirst ? "before" : "after"](list);
       list.hidden = !some.length;
       none.hidden = !models || some.length > 0 || !(isName(field.value) || (hasNumber && others.childElementCount > 0)) || !isOfNumbers();
+      nameNearest(none, field.value);
       others.hidden = !none.hidden;
       list.replaceChildren(
         ...some.map((model) => {

@@ -8,7 +8,8 @@
   const part = (name) => place.querySelector(`.pa-lesson-${name}`);
   const [words, controls, figure, said] = ["words", "controls", "figure", "said"].map(part);
   const minus = (text) => text.replace("-", "−");
-  const fixed = (value, digits = 2) => minus(value.toFixed(digits)).replace(/^−(0(?:\.0+)?)$/, "$1");
+  const decimals = (digits) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
+  const fixed = (value, digits = 2) => minus(value.toLocaleString("en", decimals(digits))).replace(/^−(0(?:\.0+)?)$/, "$1");
   // What rounds to 1 and is not 1 is over 0.99, as everywhere on the site.
   const belowOne = (value) => (Math.abs(value) < 1 && fixed(Math.abs(value)) === "1.00" ? (value > 0 ? "over 0.99" : "under −0.99") : fixed(value));
 

@@ -17,12 +17,13 @@
 
   // Four significant digits, or all before the decimal point; powers of ten below 0.0001.
   const number = (value) => {
-    if (value >= 1e9 || value < 1e-4) {
-      const [digits, exponent] = value.toExponential(3).split("e");
+    const nearest = Number(value.toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false }));
+    if (nearest >= 1e9 || nearest < 1e-4) {
+      const [digits, exponent] = nearest.toExponential(3).split("e");
       return `${digits} × 10${[...String(Number(exponent))].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(sign)] ?? "⁻").join("")}`;
     }
     if (Math.abs(value - Math.round(value)) <= 1e-12 * value) return whole(value);
-    const digits = Math.max(0, 3 - Number(value.toExponential(3).split("e")[1]));
+    const digits = Math.max(0, 3 - Number(nearest.toExponential(3).split("e")[1]));
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
   const angle = (turns) => (turns < 1 ? `${number(360 * turns)}°` : turns === 1 ? "1 turn" : `${number(turns)} turns`);

@@ -167,7 +167,7 @@ def test_a_circle_is_no_helix(width: int, noise: float, opening: str, end: str) 
     beside = noise * np.random.default_rng(1).normal(size=(200, width))
     (found,) = findings_of(principal_components, np.hstack([HELIX[:, :2], beside]))
     assert (found.text.startswith(opening), end in found.text) == (True, True)
-    assert "In random numbers of the same size, these are at most 5" in found.context
+    assert "In random numbers of the same size, at most 5" in found.context
 
 
 @pytest.mark.parametrize(

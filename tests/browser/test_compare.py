@@ -392,6 +392,8 @@ class TestCompare:
     def test_measured_values_are_written_as_in_pages(self, page: Page, site: Path) -> None:
         show(page, site)
         sizes = [*np.geomspace(1e-11, 1e11, 199).tolist(), 0.0, 1.0, 9.96, 99.7, 100.0, 0.9984]
+        sizes += [number / 8 for number in range(1, 900)]  # Halves in both systems of numbers,
+        sizes += [number / 200 for number in range(1, 3000)]  # and in that of readers alone.
         cases = [(sign * size, unit) for size in sizes for sign in (1, -1) for unit in ("", "%")]
         texts = page.evaluate("cases => cases.map((each) => atlas.measured(...each))", cases)
         assert texts == [measured(*case) for case in cases]

@@ -83,6 +83,10 @@ FOUND = {
     "gemma3:4b-it-q4_K_M": "google/gemma-3-4b-it",
     "gemma3:latest": "google/gemma-3-4b-it",
     "qwen3:30b-a3b": "Qwen/Qwen3-30B-A3B",
+    "deepseek-r1:671b": "deepseek-ai/DeepSeek-R1",
+    "phi4-mini:3.8b": "microsoft/Phi-4-mini-instruct",
+    "phi4:14b": "microsoft/phi-4",
+    "granite4:small-h": "ibm-granite/granite-4.0-h-small",
     "mistral-small3.1:24b": "mistralai/Mistral-Small-3.1-24B-Instruct-2503",
     "unsloth/Qwen3-8B-unsloth-bnb-4bit": "Qwen/Qwen3-8B",
     "unsloth/GLM-4.7-Flash-GGUF:UD-Q4_K_XL": "zai-org/GLM-4.7-Flash",
@@ -105,6 +109,13 @@ NOT_FOUND = (
     "deepseek-r1:8b", "nvidia/Qwen3-8B-Eagle3", "huihui-ai/Qwen3-8B-abliterated",
     "mlx-community/DeepSeek-R1-Distill-Llama-8B-4bit", "unsloth/DeepSeek-V3-0324-GGUF",
 )  # fmt: skip
+
+# Names that no model here has, and which is named as nearest; other words have none.
+NEAREST = {
+    "qwen2.5-coder:7b": "Qwen2.5-7B-Instruct", "deepseek-r1:8b": "DeepSeek-R1",
+    "granite4:micro-h": "granite-4.0-h-350m", "nvidia/Qwen3-8B-Eagle3": "Qwen3-8B",
+    "Mistral 7B v0.4": "Mistral-7B-v0.1", "zzzzzzzz": "", "RoPE base": "",
+}  # fmt: skip
 
 
 @pytest.fixture(params=["served", "on disk"])
@@ -168,6 +179,21 @@ def test_what_is_no_model_finds_none(start: str, own_page: Page) -> None:
         expect(own_page.locator(".pa-find [role=status]")).to_contain_text("No such model here")
         link = own_page.locator(".pa-find [role=status] a").last
         expect(link).to_have_attribute("href", re.compile(r"quick-start\.html#add-your-own-row$"))
+
+
+def test_the_nearest_names_are_those_of_other_models(start: str, own_page: Page) -> None:
+    own_page.goto(start)
+    own_page.locator(FIELD).fill("gemma")
+    own_page.locator(FIRST).wait_for()
+    for typed, model in NEAREST.items():
+        own_page.locator(FIELD).fill(typed)
+        expect(own_page.locator(".pa-find ul"), typed).to_be_hidden()
+        named = own_page.locator(".pa-find .pa-nearest")
+        if model:
+            expect(named).to_contain_text("Nearest by name, but other models:")
+            assert own_page.locator(".pa-find .pa-nearest a").first.inner_text() == model, typed
+        else:
+            expect(named).to_be_empty()
 
 
 def test_other_words_lead_to_the_search_of_all_pages(start: str, own_page: Page) -> None:

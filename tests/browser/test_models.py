@@ -93,7 +93,7 @@ def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
 ) -> None:
     page.goto(f"{address}/{KIND}#sort=cache-")
     caption, asks = page.locator(".pa-models caption"), page.locator("[data-pa-ask]")
-    expect(caption).to_have_text("Published configs, by KV bytes per token, bf16, descending")
+    expect(caption).to_have_text("Published configs, by KV cache per token, bf16, descending")
     expect(asks).to_be_visible()
     page.locator("[name=context]").select_option("8192")
     expect(caption).to_have_text("Published configs, by KV cache of 8,192 tokens, descending")
@@ -109,7 +109,7 @@ def test_what_a_context_costs_is_shown_for_the_length_that_is_chosen(
     by_hand = 21 * 2 * 8 * 256 * 2 * (8192 + 4096)
     cell = page.locator(".pa-models tbody tr:visible td:nth-child(4)")
     assert float(cell.first.get_attribute("data-value") or 0) == by_hand
-    expect(cell.first).to_have_text("2.114 GB", use_inner_text=True)
+    expect(cell.first).to_have_text("2.114 GB (1.969 GiB)", use_inner_text=True)
     expect(cell.locator("small").first).to_be_hidden()
 
 

@@ -10,7 +10,9 @@ from generator.encyclopedia import compared_models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.model_rows import records
 from generator.encyclopedia.pages import compare_models
+from generator.encyclopedia.start_commands import command
 from generator.reading.find import all_schemes
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
@@ -59,13 +61,16 @@ def test_caches_of_two_lengths_stand_beside_what_a_token_takes() -> None:
     )
     layer = 2 * 2 * 16 * 128  # bytes
     assert (
-        gemma["KV bytes per token, bf16"]
-        == f"{10 * layer:,}; {62 * layer:,} until windows are full"
+        gemma["KV cache per token, bf16"]
+        == f"{10 * layer / 1e3:.2f} kB; {62 * layer / 1e3:.1f} kB until windows are full"
     )
-    assert llama["KV bytes per token, bf16"] == f"{32 * 2 * 2 * 8 * 128:,}"
-    whole = layer * (10 * 131_072 + 52 * 1024) / 1e9
-    assert gemma["KV cache of 131,072 tokens, bf16"] == f"{whole:.2f} GB"
-    assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB"
+    assert llama["KV cache per token, bf16"] == f"{32 * 2 * 2 * 8 * 128 / 1e3:.1f} kB"
+    whole = layer * (10 * 131_072 + 52 * 1024)
+    assert (
+        gemma["KV cache of 131,072 tokens, bf16"]
+        == f"{whole / 1e9:.2f} GB ({whole / 2**30:.2f} GiB)"
+    )
+    assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB (16 GiB)"
     assert llama["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
     assert gpt2["KV cache of 4,096 tokens, bf16"] == "151 MB; beyond its context"
 
@@ -74,13 +79,45 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
     """32 layers with windows of 4,096, and 8 heads of 128 for keys and values."""
     found = compared_models.compared(atlas)[MISTRAL[0]]
     said = dict(zip(compared_models.titles(), found, strict=True))
-    assert said["KV bytes per token, bf16"] == (
-        "0; 131,072 for the first 4,096 alone; programs without windows: for every one"
+    assert said["KV cache per token, bf16"] == (
+        "0 bytes; 131.1 kB for the first 4,096 alone; programs without windows: for every one"
     )
     assert said["KV cache of 131,072 tokens, bf16"] == (
-        "536.9 MB (17.18 GB with llama.cpp's converter, mlx-lm and SGLang); beyond its context"
+        "536.9 MB, or 17.18 GB (16 GiB) with llama.cpp's converter, mlx-lm and SGLang; "
+        "beyond its context"
     )
     assert said["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
+
+
+def test_each_model_has_a_command_for_32k_tokens_or_why_it_has_none(atlas: Atlas) -> None:
+    """The maker of Mistral v0.1 states 8,192 tokens, that of the others 32,768."""
+    [page] = compare_models.pages(atlas)
+    soup = BeautifulSoup(rendered(page), "html.parser")
+    [row] = [row for row in soup.select("tbody tr")
+             if row.th and row.th.get_text() == "Command for 32,768 tokens, vLLM"]  # fmt: skip
+    assert row["class"] == ["pa-differs"]
+    assert sorted(one.get_text() for one in row.select("td")) == [
+        "vllm serve mistralai/Mistral-7B-Instruct-v0.2 --max-model-len 32768",
+        "vllm serve mistralai/Mistral-7B-v0.1 --max-model-len 32768; beyond the 8,192 tokens that "
+        "its maker states",
+        "vllm serve mistralai/Mistral-7B-v0.3 --max-model-len 32768",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "text"),
+    [
+        ("openai-community/gpt2", 32768, "none: beyond its context of 1,024 tokens, and no"),
+        ("google-bert/bert-base-uncased", 32768, "none: it has no decoder, so that nothing is"),
+        ("CohereLabs/c4ai-command-r-v01", 32768, "none: a program stops at the 8,192 tokens of"),
+        ("Qwen/Qwen2.5-14B-Instruct-1M", 1_005_000, "none: beyond 262,144 tokens, a program needs"),
+        ("Qwen/Qwen3-8B", 65_536, 'vllm serve {id} --hf-overrides \'{"rope_parameters": {"rope_'),
+        ("google-t5/t5-small", 32768, "not known here"),
+    ],
+)
+def test_a_command_follows_from_config_and_maker(name: str, length: int, text: str) -> None:
+    [model] = records(atlas_of(name))
+    assert command(model, length).startswith(text)
 
 
 def test_of_all_models_the_page_begins_with_the_same() -> None:

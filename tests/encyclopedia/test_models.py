@@ -200,7 +200,7 @@ def test_facets_hold_every_value_once(atlas: Atlas) -> None:
 def test_the_first_sentences_count_the_rows(atlas: Atlas) -> None:
     first, second = models_page.lead(models.rows(atlas))
     assert first == (
-        "Of 8 models, 62% use a rotary encoding. The longest configured context is 10,485,760"
+        "Of 8 models, 63% use a rotary encoding. The longest configured context is 10,485,760"
         " tokens (Llama-4-Scout-17B-16E-Instruct)."
     )
     assert second == (

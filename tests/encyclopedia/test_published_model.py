@@ -1,5 +1,6 @@
 """The page of a published config: what it says, against what makers and papers say."""
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from benchmarks.made import read
 from generator.contracts import Atlas, Checkpoint, Comparison, Copy, Limit, Outcome
 from generator.encyclopedia import by_program, details, made
 from generator.encyclopedia import table as published
+from generator.encyclopedia.guest import GUEST
 from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.pages import published_model
 from generator.reading.find import all_schemes, look
@@ -49,7 +51,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Its maker names 131,072 positions", "these settings, here with the base of the config",
         '"factor": 4.0, "original_max_position_embeddings": 32768',
         "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", "--max-model-len 131072",
-        "131,072 with its maker's setting 19.33 GB 18 GiB",
+        "131,072 with its maker's setting 19.33 GB (18 GiB)",
     ),
     "google/gemma-3-27b-it": (
         "Context 131,072 positions default of its config class",
@@ -64,6 +66,15 @@ SAYS: dict[str, tuple[str, ...]] = {
         "576 numbers", "in place of the latent needs many times as much",
     ),
     "google-bert/bert-base-uncased": ("Learned table",),
+    "sentence-transformers/all-MiniLM-L6-v2": (
+        "Longer texts", "at most 512 tokens, one for each row of its position table. Its maker",
+        "Nothing can be set for longer texts, since position 512 has no row", "cut off:",
+        "refused: transformers stops with an error", "pieces of at most 256 tokens",
+    ),
+    "answerdotai/ModernBERT-base": (
+        "at most 8,192 tokens by its config", "how well it reads them is not known here",
+    ),
+    "xlnet/xlnet-base-cased": ("It reads a text at once, and its config gives no limit.",),
     "mistralai/Mistral-7B-v0.3": (
         "Usable length 32,768 tokens, as its maker states",
         "Rotation pairs: halves (components j and j + 64) in its weights on the Hub; neighbours",
@@ -74,8 +85,12 @@ SAYS: dict[str, tuple[str, ...]] = {
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
         "131.1 kB of cache in bf16, for the first 4,096 positions alone; with llama.cpp's",
         "converter, mlx-lm and SGLang, which give no layer a window, for every one",
-        "--max-model-len 8192", "llama.cpp, mlx-lm and SGLang give no layer its window, which",
-        "one sequence of 32,768 positions takes 4.295 GB", "in bytes, with its windows",
+        "--max-model-len 8192", "--max-model-len 32768", "-c 32768 , or -c 0 for",
+        "Beyond 8,192, no statement of its maker on how well it reads is known here, and no layer",
+        "farther back than 4,096 positions with programs",
+        "llama.cpp, mlx-lm and SGLang give no layer its window, which",
+        "one sequence of 32,768 positions takes 4.295 GB (4 GiB)",
+        "KV cache of one sequence, with its windows",
     ),
     "google/gemma-2-9b": (  # 42 layers × 8 heads × 512 components × 2 bytes.
         "once windows are full; always with mlx-lm, which gives no layer a window, 344.1 kB",
@@ -116,14 +131,16 @@ SAYS: dict[str, tuple[str, ...]] = {
     "deepseek-ai/DeepSeek-V4-Pro": ("Windows – beside compressed keys",),
     "susnato/ernie-m-base_pytorch": ("Rotary base – not known here",),
     "tencent/Hunyuan-A13B-Instruct": ("Scaling dynamic base × 1,000^(d ÷ (d − 2)) for d rotated",),
-    "openai/gpt-oss-120b": ("The type that its config gives is not known here.",),
+    "openai/gpt-oss-120b": (
+        "The column bf16 holds for float16 too", "names ( dtype ) is not known here",
+    ),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB",
-        "one sequence of 131,072 positions of this model takes 6.442 GB 6 GiB in bf16",
+        "one sequence of 131,072 positions of this model takes 6.442 GB (6 GiB) in bf16",
     ),
     "FacebookAI/roberta-base": (
         "Configured context 512 positions of 514 rows of its table",
-        "The config counts 514 rows of the position table, of which 512 are positions",
+        "its position table has 514 rows, of which 512 are positions",
     ),
     "deepseek-ai/DeepSeek-V3.2": ("mscale_all_dim 1.0", "131,072 as its maker states"),
     "Qwen/Qwen2.5-14B-Instruct-1M": (
@@ -137,6 +154,9 @@ SAYS: dict[str, tuple[str, ...]] = {
         "1,280 numbers (4 heads for keys × 320 components", "2,560 numbers (8 heads for keys × 320",
     ),
     "Qwen/Qwen3-Next-80B-A3B-Thinking": (
+        "Rotary, in 12 of 48 layers, and Decay, in 36 layers with a recurrent state.",
+        "full attention: 12 layers, 3, 7, … 47 (one in 4)",
+        "on the length that it was trained for, nor a setting for more.",
         "Each of 36 recurrent layers keeps a state of 32 × 128 × 128 numbers",
         "75.5 MB in fp32 (as much as the bf16 cache of 3,072 tokens), 37.75 MB in bf16",
     ),
@@ -168,6 +188,46 @@ def test_a_page_says_what_its_config_and_its_maker_say(name: str) -> None:
 def test_a_model_without_a_decoder_has_no_cost() -> None:
     assert "What a context costs" not in said("google-bert/bert-base-uncased")
     assert "no cache grows with the context" in said("state-spaces/mamba-130m-hf")
+
+
+@pytest.mark.parametrize("name", ["google-bert/bert-base-uncased", "xlnet/xlnet-base-cased"])
+def test_an_encoder_serves_nothing(name: str) -> None:
+    text = said(name)
+    assert ("Longer texts" in text, "To serve more" in text) == (True, False)
+    assert "vllm serve" not in text
+
+
+# Of small models, where their defaults do not fit.
+SMALL: dict[str, dict[str, Any]] = {
+    "distilbert": {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 16},
+    "esm": {"pad_token_id": 1, "mask_token_id": 2, "position_embedding_type": "absolute"},
+    "layoutlmv3": {"visual_embed": False, "coordinate_size": 2, "shape_size": 4},
+    "longformer": {"attention_window": 4},
+    "luke": {"entity_vocab_size": 5},
+}
+
+
+def test_an_encoder_with_a_table_stops_at_a_text_that_is_too_long() -> None:
+    """transformers, in every family of encoders with a table that the atlas has."""
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    models = json.loads(GUEST.shipped() or b"")["models"]
+    types = {
+        model["model_type"] for model in models
+        if "learned" in model["schemes"] and model["inputs"] == ["text"]
+        and [stack["part"] for stack in model["stacks"]] == ["encoder"]
+    }  # fmt: skip
+    assert len(types) > 10
+    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+            "intermediate_size": 16, "vocab_size": 40, "max_position_embeddings": 12}  # fmt: skip
+    for name in types:
+        config = CONFIG_MAPPING[name](**{**size, **SMALL.get(name, {})})
+        model = AutoModel.from_config(config).eval()
+        with torch.no_grad():
+            model(input_ids=torch.full((1, 8), 5))
+            with pytest.raises((IndexError, RuntimeError)):
+                model(input_ids=torch.full((1, 40), 5))
 
 
 def test_nothing_is_called_usable_that_no_maker_states() -> None:

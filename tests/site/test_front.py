@@ -154,7 +154,7 @@ def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
 # Each question of the page, and what answers it where it leads.
 ANSWERS = {
     "Settings of two to four models side by side": "Choose up to 4 published models",
-    "What does a context cost to serve?": "KV bytes per token",
+    "What does a context cost to serve?": "KV cache per token",
     "Which models are configured for 200,000 tokens?": "configured for 200,000 tokens or more",
     "Which models use attention windows, and in which layers?": "Windows and mixed layers",
     "What does context scaling change in a rotary encoding?": "slows the most affected pair by",

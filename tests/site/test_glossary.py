@@ -55,6 +55,20 @@ def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
         assert f'<img src="../assets/words.svg#{term.key}" alt=""' in text
 
 
+def test_terms_of_others_name_their_source() -> None:
+    sources = {term.key for term in glossary.TERMS if term.source.startswith("https://")}
+    assert sources == {"r-squared", "nat", "yarn", "kv-cache", "causal-mask", "gguf"}
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("An R² of 0.9", "r-squared"), ("0.1 nats", "nat"), ("static YaRN", "yarn"),
+     ("the KV cache", "kv-cache"), ("a causal mask", "causal-mask"), ("a GGUF file", "gguf")],
+)  # fmt: skip
+def test_words_of_models_lead_to_their_meaning_on_pages_of_models(text: str, key: str) -> None:
+    assert keys(f"<p>{text}</p>", "models/one.html") == [key]
+
+
 def test_a_first_use_is_a_link_with_the_sentence() -> None:
     [link] = marked("<p>Its Kernels and other kernels</p>")
     assert link.text == "Kernels"

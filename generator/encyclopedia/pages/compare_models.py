@@ -13,6 +13,7 @@ from generator.encyclopedia.compared_models import (
     titles,
 )
 from generator.encyclopedia.model_rows import page_of
+from generator.encyclopedia.start_commands import ID
 
 FIRST = "mistralai/Mistral-7B-v0.1"  # Of the relatives with which the page begins, if it is there.
 
@@ -41,7 +42,7 @@ def pages(atlas: Atlas) -> list[Page]:
     context = CompareModelsContext(
         heads=[(_name(one), page_of(one, ".html")) for one in first],
         rows=[
-            (title, texts, len(set(texts)) > 1)
+            (title, _named(texts, first), len(set(texts)) > 1)
             for title, *texts in zip(titles(), *columns, strict=True)
         ],
         groups=[([_name(one) for one in ids], address(ids)) for ids in groups],
@@ -49,6 +50,11 @@ def pages(atlas: Atlas) -> list[Page]:
         most=MOST,
     )
     return [Page("models/compare.md", context)]
+
+
+def _named(texts: Sequence[str], ids: Sequence[str]) -> list[str]:
+    """Texts of models with their ids in them."""
+    return [text.replace(ID, one) for text, one in zip(texts, ids, strict=True)]
 
 
 def _name(hub_id: str) -> str:

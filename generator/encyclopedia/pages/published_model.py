@@ -28,6 +28,7 @@ from generator.encyclopedia.model_rows import (
 )
 from generator.encyclopedia.orders import Pairs, pairs_of
 from generator.encyclopedia.reach import SightRow, Strip, sight_row
+from generator.encyclopedia.start_commands import override, with_base
 from generator.encyclopedia.turning import extended_name
 from generator.text import pattern
 
@@ -196,16 +197,15 @@ def _served(extension: Json, model: Json) -> Json:
     given = extension.get("rope_parameters")
     if given is None:
         return {**extension, "rope": ""}
-    rope = {"rope_theta": model["rotations"][0]["base"], **given}
-    section = model["text_section"]
-    override = {"rope_parameters": rope}
-    text = json.dumps({section: override} if section else override)
     address = f"position.html#model={quote(extended_name(model['id'], extension['to']), safe='')}"
     slower = _slower(model["at_position"], extension.get("at_position"))
-    rope_alone = json.dumps(override)
     return {
-        **extension, "rope": rope_alone, "override": text, "address": address, "slower": slower,
-    }  # fmt: skip
+        **extension,
+        "rope": json.dumps({"rope_parameters": with_base(model, given)}),
+        "override": override(model, given),
+        "address": address,
+        "slower": slower,
+    }
 
 
 def _slower(without: Json | None, given: Json | None) -> Json | None:

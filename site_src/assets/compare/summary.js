@@ -42,7 +42,7 @@
     const units = unit.split(" or "); // Positions of images are patches.
     const shown = (value, { modality }) => {
       const own = units[modality === "image" ? units.length - 1 : 0];
-      return `${atlas.measured(value, own)}${own === "%" ? "" : " "}${value === 1 ? own.replace(/s$/, "") : own}`.trim();
+      return `${atlas.measured(value, own)}${["%", "°"].includes(own) ? "" : " "}${value === 1 ? own.replace(/s$/, "") : own}`.trim();
     };
     const chance = atlas.catalogue.chances[key];
     const named = (encoding) => `${shown(encoding.metrics[key], encoding)} (${encoding.title}${chance ? `; ${atlas.measured(encoding.metrics[chance], unit)}${unit === "%" ? unit : ""} by chance` : ""})`;

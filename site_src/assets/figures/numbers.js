@@ -44,13 +44,21 @@
     return Float64Array.from({ length: values.count }, (_, index) => values.first + index * values.step);
   };
 
+  /* A number with so many decimals, as text.py rounds it: halves away from zero, of the shortest decimal that means it. 12.5 is 13, 0.285 is 0.29. */
+  atlas.rounded = (value, digits) => Math.sign(value) * shifted(Math.round(shifted(Math.abs(value), digits)), -digits);
+  const shifted = (size, places) => {
+    const [digits, power = 0] = String(size).split("e");
+    return Number(`${digits}e${Number(power) + places}`);
+  };
+  const nearestTo = (size, digits) => atlas.rounded(size, digits - 1 - Number(size.toExponential().split("e")[1]));
+
   /* A number for readers: as exact as its step bears, or a measured one. */
   atlas.say = (value, step) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
     const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
     const fixed = power !== null && power <= 0 && power >= -7;
     if (!fixed) return atlas.measured(power === null ? value : Math.round(value / 10 ** power) * 10 ** power, "", 0);
-    const text = value.toFixed(-power);
+    const text = atlas.rounded(value, -power).toFixed(-power);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   };
 
@@ -60,20 +68,20 @@
     const size = Math.abs(value);
     const whole = Math.round(value);
     if (size < 1e15 && Math.abs(value - whole) <= Math.max(flat, 1e-12 * size)) return minus(written(whole, 0));
-    const nearest = Number(size.toPrecision(3));
+    const nearest = nearestTo(size, 3);
     if (nearest < 1e-4 || nearest >= 1e9) {
-      const [mantissa, exponent] = value.toExponential(2).split("e");
+      const [mantissa, exponent] = (Math.sign(value) * nearest).toExponential(2).split("e");
       return minus(`${Number(mantissa)} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`);
     }
     const limits = unit === "%" ? [0, 100] : [0, 1, -1];
-    let digits = unit === "%" ? Number(Math.round(10 * size) < 100) : nearest < 0.1 ? decimals(size, 2) : Math.min(2, decimals(size, 3));
-    while (digits < 9 && limits.some((limit) => Number(value.toFixed(digits)) === limit && value !== limit)) digits++;
+    let digits = unit === "%" ? Number(atlas.rounded(size, 1) < 10) : nearest < 0.1 ? decimals(size, 2) : Math.min(2, decimals(size, 3));
+    while (digits < 9 && limits.some((limit) => atlas.rounded(value, digits) === limit && value !== limit)) digits++;
     return minus(written(value, digits).replace(/\.0+$/, ""));
   };
 
   const minus = (text) => text.replace("-", "−");
-  const written = (value, digits) => (value + 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const decimals = (size, digits) => Math.max(0, digits - 1 - Number(size.toExponential(digits - 1).split("e")[1]));
+  const written = (value, digits) => (atlas.rounded(value, digits) + 0).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const decimals = (size, digits) => Math.max(0, digits - 1 - Number(nearestTo(size, digits).toExponential().split("e")[1]));
 
   /* Whether stops are of two hues that meet in a light colour. */
   atlas.isDiverging = (stops) => {

@@ -7,6 +7,7 @@ import pytest
 
 from generator.analyses.use import heads, order, position, probe
 from generator.contracts import Label, Metric, Result
+from generator.contracts.wording import Wording
 
 SMOLLM2 = "SmolLM2, 135M Instruct (4-bit weights)"
 LABEL, OTHER = Label(SMOLLM2, "#111111"), Label("GPT-2", "#222222")
@@ -232,3 +233,12 @@ def test_both_shares_of_heads_on_the_first_token_say_how_they_are_counted() -> N
     assert bars.sentence({LABEL: result}, 1) == (
         f"{SMOLLM2} has more of them than with random weights: 61% of heads.{RULE}{SINKS}"
     )
+
+
+def test_what_is_as_good_as_nothing_is_written_without_a_power_of_ten() -> None:
+    rises = {"all equal": 1.05, "shifted by 64": -9.19e-8, "shifted farthest": -1.55e-6}
+    text = Wording("analyses/position.md.jinja")("moved_summary", rises=rises)
+    assert text == "all equal 1.05, shifted by 64 0.00, shifted farthest 0.00"
+    values = {"r2_input": 8.87e-5, "r2_highest": 0.78, "layer_highest": 20.0, "r2_last": 0.63}
+    text = Wording("analyses/probe.md.jinja")("depth_summary", **values)
+    assert text == "0.00 at the input, at most 0.78 after 20 layers, 0.63 at the end"
