@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,19 @@ def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(
     made_with = precomputed._made_with(precomputed.FOLDER)[precomputed.PUBLISHED]
     monkeypatch.setattr(precomputed, "version", lambda library: f"{made_with[library]}+local")
     assert precomputed.shipped(precomputed.PUBLISHED) is not None
+
+
+def test_without_one_of_its_libraries_nothing_is_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a small installation, which has no torch."""
+
+    def installed(library: str) -> str:
+        if library == "torch":
+            raise PackageNotFoundError(library)
+        return version(library)
+
+    monkeypatch.setattr(precomputed, "version", installed)
+    assert precomputed.shipped(precomputed.RESCALED) is None
+    assert precomputed.shipped(precomputed.CODE) is not None
 
 
 def test_what_is_written_is_shipped(tmp_path: Path) -> None:
