@@ -1,9 +1,11 @@
 """Writes the shipped tables, which hold what no list changes: `python -m benchmarks.precompute`, in
-minutes, after a change of the program that changes them or of a version in constraints.txt.
+minutes, after a change of the program that changes them or of a version in constraints.txt; with
+names, such as `drawings`, in seconds those alone.
 """
 
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,18 +17,24 @@ from generator.checkpoints.model import known_code
 from generator.checkpoints.model.code_files import NoOutlineError, code_files
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stacks import resolved as resolve
-from generator.contracts import EncodingRecord, Files, ModelConfig, Oracle, Resolved
+from generator.contracts import EncodingRecord, Figure, Files, ModelConfig, Oracle, Resolved
+from generator.encodings import Rotation
 from generator.encyclopedia.known_models import known_models
 from generator.errors import RowError
 from generator.libraries import config_classes
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, worker
+from generator.pipeline.artifacts import name_of
 from generator.reading import find
+from generator.site import render
 from generator.site.pages import checked
+from generator.site.pictures import scheme_pictures
 
 # The libraries on which each depends, by its name as an artifact.
 LIBRARIES = {
     precomputed.UNTRAINED: ("transformers",),
     precomputed.CODE: ("transformers",),
+    precomputed.DRAWINGS: ("matplotlib", "numpy", "pillow"),
+    precomputed.RESCALED: ("torch", "transformers"),
     precomputed.PUBLISHED: ("numpy", "scikit-learn", "scipy", "torch", "transformers"),
 }
 
@@ -36,14 +44,29 @@ LEVELS = (0, 1, 2, 3, 99)
 
 
 def write(folder: Path, artifacts: Mapping[str, bytes]) -> None:
-    """Ship all artifacts of a folder, by name, for the installed versions."""
-    made_with = {
+    """Ship artifacts in a folder, by name, for the installed versions."""
+    path = folder / f"{precomputed.VERSIONS}.json"
+    made_with = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    made_with |= {
         name: {library: precomputed.version_of(library) for library in LIBRARIES[name]}
         for name in artifacts
     }
     versions = json.dumps(made_with, indent=1, sort_keys=True).encode() + b"\n"
     for name, data in {**artifacts, precomputed.VERSIONS: versions}.items():
         (folder / f"{name}.json").write_bytes(data)
+
+
+def drawings(figures: Iterable[Figure]) -> bytes:
+    """The drawings of these figures, by the names of their artifacts, as JSON."""
+    made = {name_of(one): worker.make(render.maker(one)).decode() for one in figures}
+    return json.dumps(made, indent=0).encode() + b"\n"
+
+
+def of_schemes() -> Iterable[Figure]:
+    """The pictures that explain schemes."""
+    for scheme in find.all_schemes():
+        yield scheme_pictures.figure(scheme)
+        yield from scheme_pictures.further(scheme).values()
 
 
 def values_of(cases: Mapping[str, Oracle]) -> bytes:
@@ -96,10 +119,27 @@ def code(configs: Iterable[Resolved]) -> bytes:
     return _lines(found)
 
 
-def _lines(found: Mapping[str, known_code.Tensors]) -> bytes:
+def _lines(found: Mapping[str, object]) -> bytes:
     """JSON with a line for each digest."""
     lines = (f'"{one}":{json.dumps(found[one], separators=(",", ":"))}' for one in sorted(found))
     return "{{\n{}\n}}\n".format(",\n".join(lines)).encode()
+
+
+def rescaled(every: Iterable[Files]) -> bytes:
+    """What transformers makes of the rotations in these files that it rescales, by the digests of
+    what decides them, as JSON.
+    """
+    found = {}
+    for files in every:
+        for form in (one.form for one in find.find(files)):
+            if isinstance(form, Rotation) and form.is_rescaled and not form.has_fixed_alpha:
+                with suppress(Exception):  # As for settings that the rule does not have.
+                    frequencies, factor = form.initialised()
+                    single = frequencies.astype("<f4")
+                    if (single == frequencies).all():
+                        packed = b64encode(single.tobytes()).decode()
+                        found[form.initialised_by] = (packed, factor)
+    return _lines(found)
 
 
 class NotWholeError(Exception):
@@ -156,18 +196,27 @@ def is_without_parts(resolved: Resolved, tensors: known_code.Tensors) -> bool:
         return False
 
 
-def main() -> int:
-    """Write all."""
-    write_rows(known_models())
-    given = checked.given_cases(evaluate.all_analyses(), find.all_schemes())
-    of_list = {
-        precomputed.UNTRAINED: untrained(),
-        precomputed.CODE: code(one.files.resolved for one in known_models()),
-        precomputed.PUBLISHED: values_of(given),
-    }
-    write(precomputed.FOLDER, of_list)
+def published() -> bytes:
+    """What the page *Validation* computes of cases that a rule gives, as JSON."""
+    return values_of(checked.given_cases(evaluate.all_analyses(), find.all_schemes()))
+
+
+MAKERS = {
+    precomputed.DRAWINGS: lambda: drawings(of_schemes()),
+    precomputed.RESCALED: lambda: rescaled(one.files for one in known_models()),
+    precomputed.UNTRAINED: untrained,
+    precomputed.CODE: lambda: code(one.files.resolved for one in known_models()),
+    precomputed.PUBLISHED: published,
+}
+
+
+def main(*names: str) -> int:
+    """Write those of these names, or all."""
+    if not names:
+        write_rows(known_models())
+    write(precomputed.FOLDER, {name: MAKERS[name]() for name in names or MAKERS})
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from contextvars import ContextVar
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec, module_from_spec
@@ -24,6 +25,7 @@ IN_NUMPY = "generator.numerics.torch_in_numpy"
 FIELD = re.compile(r"\b[Ff]ield '(\w+)'")  # As huggingface_hub.dataclasses names a setting.
 SET = re.compile(r"\{([^{}:]*)\}")  # Printed in another order by each process.
 _without_torch = False
+_only_compared = ContextVar("only_compared", default=False)
 
 
 def need_site(what: str, *libraries: str) -> None:
@@ -66,6 +68,23 @@ def rescale_without_torch() -> None:
     """
     global _without_torch  # noqa: PLW0603 (of the process)
     _without_torch = True
+
+
+@contextmanager
+def only_compared() -> Iterator[None]:
+    """As ``rescale_without_torch`` within this block: its rotations are compared with one another,
+    and no number of theirs is shown.
+    """
+    before = _only_compared.set(True)
+    try:
+        yield
+    finally:
+        _only_compared.reset(before)
+
+
+def spares_torch() -> bool:
+    """Whether rotations are rescaled in numpy although torch may be installed."""
+    return _without_torch or _only_compared.get()
 
 
 def config_classes() -> Mapping[str, Any]:
@@ -115,10 +134,24 @@ def rotary_initialisers() -> Any:
     It needs torch, but none of the models, whose import takes longer than torch's; where torch is
     not installed, or is to be spared, ``numerics.torch_in_numpy``.
     """
+    is_there = find_spec("torch") is not None and not spares_torch()
+    return _in_torch() if is_there else _in_numpy()
+
+
+def _in_torch() -> Any:
     module = light_transformers("modeling_rope_utils")
-    is_there = find_spec("torch") is not None and not _without_torch
     # Which it has not found where config classes alone were needed before.
-    module.torch = import_module("torch" if is_there else IN_NUMPY)
+    module.torch = import_module("torch")
+    return module
+
+
+@cache
+def _in_numpy() -> Any:
+    """The module once more, since models may use the other at the same time."""
+    spec = light_transformers("modeling_rope_utils").__spec__
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    vars(module)["torch"] = import_module(IN_NUMPY)
     return module
 
 
@@ -134,7 +167,8 @@ def import_transformers() -> Any:
         for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
             del sys.modules[name]
     transformers = import_module("transformers")
-    rotary_initialisers()
+    if find_spec("torch") is not None:
+        _in_torch()
     return transformers
 
 

@@ -1,7 +1,9 @@
 """Rotary position encoding: queries and keys rotated by angles proportional to position."""
 
+import json
 import logging
 import math
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from generator.cache import precomputed
+from generator.cache.fingerprint import of_parts
 from generator.encodings.form import Form
 from generator.errors import RowError
-from generator.libraries import light_transformers, refusal, rotary_initialisers
+from generator.libraries import light_transformers, refusal, rotary_initialisers, spares_torch
 from generator.numerics.arrays import Floats, frozen, offsets_between
 from generator.text import as_json
 
@@ -233,7 +237,7 @@ class Rotation(Form):
     def is_of_known_kind(self) -> bool:
         """Whether transformers or this atlas has the rule of its scaling."""
         return self.rope_type in ("default", FIXED_NTK, STORED) or (
-            self.rope_type in rotary_initialisers().ROPE_INIT_FUNCTIONS
+            self.rope_type in light_transformers("modeling_rope_utils").ROPE_INIT_FUNCTIONS
         )
 
     def _by_rule(self) -> tuple[Floats, float]:
@@ -246,7 +250,7 @@ class Rotation(Form):
             factors: Any = self.scaling["factors"]
             pairs = zip(self.unscaled_frequencies, factors, strict=True)
             return np.array([frequency / factor for frequency, factor in pairs]), 1.0
-        kinds = rotary_initialisers().ROPE_INIT_FUNCTIONS
+        kinds = light_transformers("modeling_rope_utils").ROPE_INIT_FUNCTIONS
         if self.rope_type not in kinds:
             names = ", ".join(sorted({*kinds, FIXED_NTK, STORED}))
             raise ValueError(f"the kinds are {names}")
@@ -277,7 +281,30 @@ class Rotation(Form):
         return np.asarray(self.unscaled_frequencies * np.float64(factor) ** exponents)
 
     def _by_transformers(self) -> tuple[Floats, float]:
-        """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
+        """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser: those
+        shipped where a published model has them, for which torch need not be imported.
+        """
+        shipped = None if spares_torch() else precomputed.rescaled().get(self.initialised_by)
+        if shipped is not None:
+            rotated = np.frombuffer(b64decode(shipped[0]), "<f4").astype(np.float64)
+            attention_factor = shipped[1]
+        else:
+            rotated, attention_factor = self.initialised()
+        # A pair of frequency 0 is not rotated.
+        return self.step * rotated[rotated != 0.0], attention_factor
+
+    @property
+    def initialised_by(self) -> str:
+        """Digest of all that ``initialised`` depends on beside the code of libraries."""
+        settings = (self.base, self.rotary_dim, self.head_dim, self.n_positions)
+        return of_parts((json.dumps(dict(self.scaling), sort_keys=True, default=repr), *settings))
+
+    def initialised(self) -> tuple[Floats, float]:
+        """Frequencies of all pairs, (n_pairs,), before ``step``, and attention factor, by
+        transformers' rotary initialiser.
+
+        errors: of any kind, for settings that the rule does not have
+        """
         # It warns of keys that change nothing here.
         logging.getLogger("transformers.modeling_rope_utils").setLevel(logging.ERROR)
         rope = {
@@ -295,9 +322,7 @@ class Rotation(Form):
         rescale = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type]
         with np.errstate(all="ignore"):  # As torch, which does not warn of a division by zero.
             frequencies, attention_factor = rescale(config, "cpu")
-        rotated = frequencies.double().numpy()
-        # A pair of frequency 0 is not rotated.
-        return self.step * rotated[rotated != 0.0], float(attention_factor)
+        return frequencies.double().numpy(), float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
         """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1,

@@ -29,20 +29,20 @@ class Artifacts:
         self.futures: dict[str, Future[bytes]] = {}
 
     def draw(self, figure: Figure) -> bytes:
-        """The drawing of a figure, which is cached where the figure has a key."""
-        return (
-            self.get(_name(figure), render.maker(figure))
-            if figure.cache_key
-            else render.drawing(figure)
-        )
+        """The drawing of a figure, which is shipped or cached where the figure has a key."""
+        if not figure.cache_key:
+            return render.drawing(figure)
+        if (shipped := self._shipped(figure)) is not None:
+            return shipped.encode()
+        return self.get(name_of(figure), render.maker(figure))
 
     def start(self, figures: Iterable[Figure]) -> None:
         """Have those of these figures that are cached drawn, as many at once as there are
         workers.
         """
         for figure in figures:
-            if figure.cache_key:
-                self._start(_name(figure), render.maker(figure))
+            if figure.cache_key and self._shipped(figure) is None:
+                self._start(name_of(figure), render.maker(figure))
 
     def submit(self, name: str, maker: Maker) -> Maker:
         """``get`` for later; a worker begins now, unless the artifact is shipped or cached."""
@@ -69,6 +69,9 @@ class Artifacts:
         self.blobs.put(key, made)
         return made
 
+    def _shipped(self, figure: Figure) -> str | None:
+        return None if self.fresh else precomputed.drawings().get(name_of(figure))
+
     def _result(self, future: "Future[bytes] | None", maker: Maker) -> bytes:
         """The result of ``future``, or of a second attempt where that failed or was not made."""
         if future is not None:
@@ -85,5 +88,6 @@ class Artifacts:
         return key
 
 
-def _name(figure: Figure) -> str:
+def name_of(figure: Figure) -> str:
+    """The name of its drawing."""
     return f"{figure.path} {fingerprint.of_parts(figure.cache_key)}"

@@ -18,7 +18,7 @@ DRAWING = "generator.figures.preload"
 MODELS = (
     "transformers.models.auto.modeling_auto",
     "transformers.modeling_utils",
-    "sklearn.model_selection",
+    "scipy.optimize",
     "huggingface_hub.file_download",
     "tokenizers",
 )

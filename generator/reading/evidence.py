@@ -30,6 +30,7 @@ from generator.contracts.model_config import LARGEST_REAL, PAIR_ORDER, ROPE, SIZ
 from generator.contracts.own import FAMILIES, digest
 from generator.encodings import Form
 from generator.errors import RowError
+from generator.libraries import only_compared
 from generator.reading.find import Found, all_schemes, find, look
 from generator.schemes.rotary import FACTOR_TENSORS, UNDERSTOOD, has_unknown_numbers
 
@@ -204,6 +205,7 @@ def evidence(config: ModelConfig) -> Evidence:
 
 
 @lru_cache(maxsize=8)
+@only_compared()
 def _evidence(given: str, program: str) -> Evidence:
     """Whatever the name of the file, since the checkpoints of one training share their settings."""
     settings, keys_of_file, unread, _ = json.loads(given)

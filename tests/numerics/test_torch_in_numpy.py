@@ -28,21 +28,27 @@ def test_rotations_are_rescaled_as_by_torch(monkeypatch: pytest.MonkeyPatch) -> 
         for form in rescaled()
     }
     expected = [(form.frequencies, form.attention_factor) for form in by_torch.values()]
-    module = light_transformers("modeling_rope_utils")
-    monkeypatch.setattr(module, "torch", module.torch)  # Else tests after this one have no torch.
     monkeypatch.setattr(libraries, "_without_torch", True)
     for form, (frequencies, factor) in zip(by_torch.values(), expected, strict=True):
         other = replace(form)  # Nothing of it is computed yet.
         assert_allclose(other.frequencies, frequencies, rtol=1e-6)
         assert_allclose(other.attention_factor, factor, rtol=1e-6)
-    kinds = module.ROPE_INIT_FUNCTIONS
+    kinds = light_transformers("modeling_rope_utils").ROPE_INIT_FUNCTIONS
     assert {form.rope_type for form in by_torch.values()} >= {*kinds}
 
 
 def test_models_have_torch_whatever_was_rescaled_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = light_transformers("modeling_rope_utils")
-    monkeypatch.setattr(module, "torch", module.torch)
     monkeypatch.setattr(libraries, "_without_torch", True)
     assert libraries.rotary_initialisers().torch.__name__ == libraries.IN_NUMPY
     libraries.import_transformers()
+    module = light_transformers("modeling_rope_utils")
     assert libraries.rotary_initialisers().torch.__name__ == module.torch.__name__ == "torch"
+
+
+def test_what_is_only_compared_needs_no_torch_and_leaves_that_of_models() -> None:
+    libraries.import_transformers()
+    module = libraries.rotary_initialisers()
+    with libraries.only_compared():
+        assert libraries.rotary_initialisers().torch.__name__ == libraries.IN_NUMPY
+        assert module.torch.__name__ == "torch"
+    assert libraries.rotary_initialisers() is module

@@ -3,25 +3,34 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
 from benchmarks import precompute
 from generator.cache import precomputed
+from generator.cache.blobs import BlobCache
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.known_code import digests, packed, with_tensors
 from generator.encyclopedia.known_models import known_models
 from generator.libraries import config_classes
+from generator.pipeline.artifacts import Artifacts, name_of
 from generator.reading.find import look
+from generator.schemes import alibi
 from generator.schemes.decay.families import FROM_WEIGHTS
 from generator.schemes.sink import SINKS
+from generator.site.pictures import scheme_pictures
+from tests.inline import Inline
 
 SOME = 80  # Every so many types are looked at where not all are.
 
 SHIPPED = [
     (precomputed.FOLDER, precomputed.UNTRAINED), (precomputed.FOLDER, precomputed.PUBLISHED),
-    (precomputed.FOLDER, precomputed.CODE),
+    (precomputed.FOLDER, precomputed.CODE), (precomputed.FOLDER, precomputed.DRAWINGS),
+    (precomputed.FOLDER, precomputed.RESCALED),
 ]  # fmt: skip
 
 
@@ -62,6 +71,19 @@ def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(
     assert precomputed.shipped(precomputed.PUBLISHED) is not None
 
 
+def test_without_one_of_its_libraries_nothing_is_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a small installation, which has no torch."""
+
+    def installed(library: str) -> str:
+        if library == "torch":
+            raise PackageNotFoundError(library)
+        return version(library)
+
+    monkeypatch.setattr(precomputed, "version", installed)
+    assert precomputed.shipped(precomputed.RESCALED) is None
+    assert precomputed.shipped(precomputed.CODE) is not None
+
+
 def test_what_is_written_is_shipped(tmp_path: Path) -> None:
     artifacts = {name: name.encode() for name in precompute.LIBRARIES}
     precompute.write(tmp_path, artifacts)
@@ -76,6 +98,8 @@ def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() ->
     ]
 
 
+SCHEME = alibi.SCHEME
+ROTATIONS = ("meta-llama/Llama-3.1-8B", "microsoft/Phi-3.5-mini-instruct", "openai/gpt-oss-20b")
 SAMPLE = ("google/gemma-3-4b-it", "google-bert/bert-base-uncased", "LiquidAI/LFM2-24B-A2B")
 
 
@@ -124,6 +148,65 @@ def test_tensors_of_many_layers_are_packed_together() -> None:
     assert found["a.#.b"] == [[2, 3], [0, 1]]
     files = with_tensors(ConfigAlone({}, "own").resolved, found)
     assert {name: info.shape for name, info in files.tensors.items()} == tensors
+
+
+def test_the_shipped_drawings_are_what_is_drawn() -> None:
+    """If not, `python -m benchmarks.precompute drawings` writes them."""
+    assert precomputed.shipped(precomputed.DRAWINGS) == precompute.drawings(precompute.of_schemes())
+
+
+def test_other_numbers_or_other_code_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def has_drawing() -> bool:
+        return name_of(scheme_pictures.figure(SCHEME)) in precomputed.drawings()
+
+    picture = scheme_pictures.picture_of(SCHEME)
+    numbers = picture.numbers()
+    assert has_drawing()
+    last_digits = {name: values * (1 + 1e-15) for name, values in numbers.items()}
+    others = {name: values * 1.001 for name, values in numbers.items()}
+    for changed, expected in ((last_digits, True), (others, False)):
+        other = replace(picture, numbers=partial(dict, changed))
+        with monkeypatch.context() as patch:
+            patch.setattr(scheme_pictures, "picture_of", lambda _, other=other: other)
+            assert has_drawing() is expected
+    monkeypatch.setattr(scheme_pictures, "_drawn_by", lambda _: "of other code")
+    assert not has_drawing()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_fresh_build_draws_what_is_shipped(tmp_path: Path, fresh: bool) -> None:
+    figure = scheme_pictures.figure(SCHEME)
+    artifacts = Artifacts(BlobCache(tmp_path), "", fresh, Inline())
+    artifacts.start([figure])
+    assert artifacts.draw(figure).decode() == precomputed.drawings()[name_of(figure)]
+    assert len([*tmp_path.iterdir()]) == fresh
+
+
+def test_the_shipped_rotations_are_what_transformers_makes_of_a_sample() -> None:
+    files = [one.files for one in known_models() if one.id in ROTATIONS]
+    made = json.loads(precompute.rescaled(files))
+    assert len(files) == len(made) == len(ROTATIONS)
+    assert {one: [*precomputed.rescaled()[one]] for one in made} == made
+
+
+def test_a_published_rotation_needs_no_torch_and_is_as_with_it() -> None:
+    code = """
+import sys
+from generator.encyclopedia.known_models import known_models
+from generator.reading.evidence import look_closely
+[model] = [one for one in known_models() if one.id == "meta-llama/Llama-3.1-8B"]
+[found] = look_closely(model.files).measured
+shipped = found.form.frequencies
+print("torch" in sys.modules, (found.form.initialised()[0] == shipped).all())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False True"
+
+
+@pytest.mark.thorough
+def test_the_shipped_rotations_are_what_transformers_makes() -> None:
+    made = precompute.rescaled(one.files for one in known_models())
+    assert precomputed.shipped(precomputed.RESCALED) == made
 
 
 @pytest.mark.thorough

@@ -8,7 +8,7 @@ changes it or of a version in constraints.txt.
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from generator import PACKAGE
@@ -17,16 +17,36 @@ FOLDER = PACKAGE / "cache/precomputed"
 # Beside artifacts: for each the versions of the libraries on which it depends.
 VERSIONS = "versions"
 UNTRAINED, CODE, PUBLISHED = "untrained", "code", "published"
+DRAWINGS, RESCALED = "drawings", "rescaled"
 
 
 def shipped(name: str, folder: Path = FOLDER) -> bytes | None:
-    """An artifact as it is shipped in ``folder``; None for any other name, and where an installed
-    library has another version.
+    """An artifact as it is shipped in ``folder``; None for any other name, and where a library has
+    another version or is not installed.
     """
     made_with = _made_with(folder).get(name)
-    if made_with is None or any(version_of(one) != of for one, of in made_with.items()):
+    try:
+        if made_with is None or any(version_of(one) != of for one, of in made_with.items()):
+            return None
+    except PackageNotFoundError:
         return None
     return (folder / f"{name}.json").read_bytes()
+
+
+@cache
+def drawings() -> Mapping[str, str]:
+    """The drawings that are shipped, by the names of their artifacts."""
+    found: dict[str, str] = json.loads(shipped(DRAWINGS) or "{}")
+    return found
+
+
+@cache
+def rescaled() -> Mapping[str, tuple[str, float]]:
+    """Of rotations that are shipped, by the digests of what decides them: frequencies before the
+    step, in single precision and base 64, and the attention factor.
+    """
+    found: dict[str, tuple[str, float]] = json.loads(shipped(RESCALED) or "{}")
+    return found
 
 
 def version_of(library: str) -> str:

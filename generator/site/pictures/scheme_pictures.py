@@ -1,11 +1,15 @@
 """The pictures that explain schemes, as figures of pages."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from generator import schemes
+import numpy as np
+
+from generator import PACKAGE, schemes
+from generator.cache.fingerprint import of_contents, of_parts
 from generator.contracts import (
     Figure,
     FigureSpec,
@@ -49,10 +53,11 @@ def further(scheme: Scheme) -> dict[str, Figure]:
 
 def _figure(scheme: Scheme, picture: Picture | FurtherPicture, key: str, name: str) -> Figure:
     texts = [scheme.wording(f"{key}_{text}") for text in ("caption", "how_to_read", "alt")]
+    numbers = picture.numbers()
     spec = FigureSpec(
         key,
         GivenTexts(*texts),
-        draw=partial(_draw, picture.draw, picture.numbers()),
+        draw=partial(_draw, picture.draw, numbers),
         python=(
             "for place, (name, values) in enumerate(arrays.items(), 1):\n"
             "    plt.subplot(1, len(arrays), place, title=name)\n"
@@ -64,8 +69,20 @@ def _figure(scheme: Scheme, picture: Picture | FurtherPicture, key: str, name: s
         spec,
         texts[-1],
         f"data/schemes/{name}.npz",
-        cache_key=(name,),
+        cache_key=(name, _drawn_by(picture.draw.__module__), _digest(numbers)),
     )
+
+
+@cache
+def _drawn_by(module: str) -> str:
+    """Digest of the code that draws a picture: that of its module, and of all figures."""
+    return of_contents((PACKAGE / "figures", Path(import_module(module).__file__ or "")))
+
+
+def _digest(numbers: Numbers) -> str:
+    """Digest of numbers, whose last digits differ between processors and change no picture."""
+    single = {name: np.asarray(values, np.float32) for name, values in numbers.items()}
+    return of_parts((name, each.shape, each.tobytes()) for name, each in single.items())
 
 
 # No lambda: another process may draw it, and no lambda can be pickled.
