@@ -297,19 +297,6 @@ def sample_pairs(n_positions: int, n_pairs: int, seed: int) -> Array:
     return np.stack(np.divmod(indices, n_positions), axis=1)
 
 
-def stratified(labels: Array) -> Array:
-    """The fold of each, (n,), int, with as many of either label in each of ``FOLDS`` folds, but for
-    one: the folds of scikit-learn's StratifiedKFold, whose import takes longer than a fit.
-
-    labels: (n,), bool
-    """
-    first = labels == labels[0]
-    in_turn, folds = np.arange(labels.size) % FOLDS, np.empty(labels.size, dtype=np.intp)
-    n_first = np.count_nonzero(first)
-    folds[first], folds[~first] = np.sort(in_turn[:n_first]), np.sort(in_turn[n_first:])
-    return folds
-
-
 def order_errors(
     classifier: PairClassifier, pairs: Array, order: Array | None = None
 ) -> list[tuple[Array, Array]]:
@@ -321,13 +308,13 @@ def order_errors(
     """
     # Its threads can only be limited once it is loaded, and cost twenty times what they save here.
     import scipy.optimize  # noqa: F401
+    from sklearn.model_selection import StratifiedKFold
 
     placed = pairs if order is None else order[pairs]
     after = placed[:, 1] > placed[:, 0]
-    fold_of, folds = stratified(after), []
+    folds = []
     with threadpool_limits(1):
-        for fold in range(FOLDS):
-            train, held = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        for train, held in StratifiedKFold(FOLDS).split(pairs, after):
             scores, intercept = classifier.scores(pairs[train], np.where(after[train], 1.0, -1.0))
             predicted = scores[pairs[held, 0], 0] + scores[pairs[held, 1], 1] + intercept > 0.0
             folds.append((held, predicted != after[held]))

@@ -18,7 +18,7 @@ DRAWING = "generator.figures.preload"
 MODELS = (
     "transformers.models.auto.modeling_auto",
     "transformers.modeling_utils",
-    "scipy.optimize",
+    "sklearn.model_selection",
     "huggingface_hub.file_download",
     "tokenizers",
 )

@@ -1,13 +1,12 @@
 """The two linear probes, against scikit-learn, theory and values by other code."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from generator.analyses import order_probe, position_probe
 from generator.contracts import Result
@@ -23,7 +22,6 @@ from generator.numerics.linear_probes import (
     probed_rows,
     ridge_predictions,
     sample_pairs,
-    stratified,
 )
 from tests.analyses.on import result_of, texts_of
 from tests.support import close
@@ -85,18 +83,6 @@ def test_order_errors_equal_those_of_scikit_learn(rows: Floats, n_pairs: int) ->
         assert np.mean(folds) == pytest.approx(
             error_by_scikit_learn(rows, n_pairs, seed), abs=0.006
         )
-
-
-@pytest.mark.parametrize("n_pairs", [10, 11, 64, 512, 2048, 2049])
-@pytest.mark.parametrize("share", [0.5, 0.1, 0.9])
-def test_folds_are_those_of_scikit_learn(n_pairs: int, share: float) -> None:
-    labels = np.random.default_rng(n_pairs).random(n_pairs) < share
-    labels[:3], labels[-5:] = (True, False, True), (False, True, False, False, True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # Of fewer than five with a label.
-        theirs = [held for _, held in StratifiedKFold(5).split(labels, labels)]
-    for fold, held in enumerate(theirs):
-        assert np.array_equal(np.flatnonzero(stratified(labels) == fold), held)
 
 
 def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
