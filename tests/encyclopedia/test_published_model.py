@@ -58,7 +58,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "the config gives no context, and the default of its config class in transformers is the",
         "1,024 positions in 52 of 62 layers",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
-        "This atlas knows no setting of its maker for more", "linear × 8",
+        "This atlas has collected no setting of its maker for more", "linear × 8",
     ),
     "deepseek-ai/DeepSeek-V3": (
         "yarn × 40", "Source of the date:", "Original length 4,096 positions",
