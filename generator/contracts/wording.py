@@ -1,6 +1,5 @@
 """The wording of templates: code asks for a text by its name, and gives the numbers in it."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -210,6 +209,6 @@ def _environment() -> Environment:
     environment.filters.update(FILTERS)
     # Of the rest of a template, which pages render.
     environment.filters.update(
-        {"formula": str, "tex": str, "plain": json.dumps, "preformatted": str}
+        {"formula": str, "tex": str, "plain": text.as_json, "preformatted": str}
     )
     return environment

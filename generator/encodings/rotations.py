@@ -225,6 +225,8 @@ class Rotation(Form):
             frequencies, attention_factor = self._by_rule()
             if not frequencies.size or not np.all(np.isfinite(frequencies) & (frequencies > 0.0)):
                 raise ValueError("a frequency is not positive and finite")
+            if not math.isfinite(attention_factor):
+                raise ValueError("the factor on attention is not finite")
         # Validators and arithmetic of transformers raise errors of any kind.
         except Exception as error:
             raise RowError(

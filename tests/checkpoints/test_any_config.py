@@ -3,15 +3,19 @@ sentences without the names that Python has for types and errors.
 """
 
 import json
+import math
 import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from generator.checkpoints.model import keys
 from generator.checkpoints.sources.folder import SOURCE
+from generator.cli.inspection import document
 from generator.errors import RowError
 from generator.pipeline.inspect import inspect
 from generator.reading.find import find
@@ -76,3 +80,27 @@ def test_any_config_has_encodings_or_a_row_error(
     with suppress(RowError):
         for encoding in find(SOURCE.open(task.checkpoint, offline=True)):
             assert encoding.form.kernel(8).ndim == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "value"),
+    [
+        ("deepseek-ai--deepseek-vl2-tiny", ("projector_config", "model_type"), ["x"]),
+        ("microsoft--Phi-3.5-MoE-instruct", ("rope_scaling", "short_mscale"), -math.inf),
+        ("allenai--olmOCR-2-7B-1025", ("rope_theta",), "😀" * 500),
+        ("allenai--olmOCR-2-7B-1025", ("rope_scaling", "rope_type"), "é" * 3000),
+    ],
+)
+def test_what_a_setting_holds_breaks_no_sentence(
+    tmp_path: Path, model: str, path: keys.Path, value: object
+) -> None:
+    """Each was found by mutation: an error of Python, a number that JSON lacks, endless lines."""
+    config = json.loads((FOLDER / f"{model}.json").read_text(encoding="utf-8"))["config"]
+    hostile = json.dumps(keys.with_value(config, path, value)).encode()
+    task = Task(
+        checkpoint(place=str(write_folder(tmp_path / "x", {"config.json": hostile}))), offline=True
+    )
+    every = sentences(task)
+    assert [text for text in every if OF_PYTHON.search(text) or len(text) > 1000] == []
+    with suppress(RowError):
+        json.dumps(document(inspect(task)), allow_nan=False, default=str)

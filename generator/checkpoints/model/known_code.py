@@ -124,8 +124,8 @@ def _relevant(settings: Json, *, skips_known: bool = False) -> Any:
 
 def is_part_without(section: Json) -> bool:
     """Whether the code of a nested config's family is known to train no encoding for it."""
-    family = section.get("model_type")
-    return family in untrained() and is_built_as(section, defaults(str(family)))
+    family = str(section.get("model_type"))
+    return family in untrained() and is_built_as(section, defaults(family))
 
 
 def _kind(value: Any) -> Any:

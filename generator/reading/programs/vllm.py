@@ -6,6 +6,7 @@ from generator.checkpoints.model.resolved import is_known, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
+from generator.text import short
 
 # Its names for the same, the first that the file has counts.
 NAMES = {
@@ -36,7 +37,8 @@ def takes(settings: Json) -> Json | None:
     for block in _blocks(settings):
         kinds = block.get("type"), block.get("rope_type")
         if None not in kinds and kinds[0] != kinds[1] and kinds not in ALIKE:
-            raise RowError(f"rope_type is {kinds[1]} beside type {kinds[0]}")
+            named = [short(str(kind)) for kind in kinds]
+            raise RowError(f"rope_type is {named[1]} beside type {named[0]}")
         if "mrope" in kinds and "mrope_section" not in block:
             raise RowError("mrope has no mrope_section")
     mended = {
