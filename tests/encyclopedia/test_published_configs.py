@@ -171,7 +171,8 @@ def _is_month(name: str, published: dict[str, str]) -> bool:
         return False
     if published["by"] == "its name":
         dates = {match[1] for match in re.finditer(r"-(?=(\d\d-20\d\d|\d{4})(?!\d))", name)}
-        return not dates.isdisjoint((year[2:] + number, f"{number}-{year}"))
+        written = (year[2:] + number, number + year[2:], f"{number}-{year}")
+        return not dates.isdisjoint(written)
     paper = rf"arXiv {year[2:]}{number}\.\d{{4,5}}"
     return re.fullmatch(f"{DATED_TEXT}|{paper}", published["by"]) is not None
 
@@ -185,7 +186,8 @@ OF_NO_MAKER = {"vllm-project/recipes"}  # The words of others on a model.
 STATES_NO_LENGTH = {  # Named for a date, by a document that states no length of this very model.
     "BAAI/bge-reranker-v2-m3", "Qwen/Qwen3-Next-80B-A3B-Thinking", "Qwen/Qwen3.6-27B",
     "Qwen/QwQ-32B", "cross-encoder/ms-marco-MiniLM-L6-v2",
-    "internlm/internlm2_5-7b-chat", "zai-org/GLM-4.5V",
+    "internlm/internlm2_5-7b-chat", "nvidia/NVIDIA-Nemotron-3-Nano-4B-BF16",
+    "sarvamai/sarvam-30b", "zai-org/GLM-4.5V",
 }  # fmt: skip
 
 
