@@ -294,6 +294,14 @@ def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
         input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
 
 
+def test_a_special_token_with_more_names_than_ids_is_a_row_error() -> None:
+    """The library takes it, and no row of a figure has a name of its own."""
+    wrong = json.loads(word_level())
+    wrong["post_processor"]["special_tokens"]["[CLS]"]["tokens"] = ["[CLS]"] * 3
+    with pytest.raises(RowError, match=r"/tokenizer.json: makes 8 ids and 10 tokens of a sentence"):
+        input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
+
+
 def test_what_the_library_quotes_of_a_tokenizer_is_cut() -> None:
     wrong = json.dumps({**json.loads(word_level()), "model": "x" * 10_000})
     with pytest.raises(RowError) as caught:

@@ -203,6 +203,12 @@ def _numbered(ids: Sequence[int], special: Container[int | None]) -> Tokens:
 
 def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
     (encoded,) = _encoded(text, [" ".join(words)], files, reserved=True)
+    n_ids, n_tokens = len(encoded.ids), len(encoded.tokens)
+    if n_ids != n_tokens:
+        raise RowError(
+            f"{files.where}/tokenizer.json: makes {n_ids} ids and {n_tokens} tokens of a sentence;"
+            " expected as many ids as tokens"
+        )
     shown = slice(0, MOST_TOKENS)
     reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[shown])
     return Tokens(tuple(encoded.tokens[shown]), tuple(encoded.ids[shown]), reserved)
