@@ -298,8 +298,8 @@ def _credit_unlikely(
     keys_of_file: Mapping[str, Json] | None,
 ) -> None:
     """Add what keys without a name of positions change, while some parameter has no key."""
-    acting = _acting(config, [path for path, _ in unlikely], before)
-    values = dict(unlikely)
+    values = {path: value for path, value in unlikely if path[-1] not in OF_FAMILY}
+    acting = _acting(config, list(values), before)
     while _has_defaults(before or {}, by_encoding) and (path := next(acting, None)):
         own = _of_file(keys_of_file, path, values[path])
         _credit(by_encoding, _changed(config, path, before).differing, path, own)
