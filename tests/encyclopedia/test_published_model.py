@@ -57,6 +57,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Context 131,072 positions default of its config class",
         "the config gives no context, and the default of its config class in transformers is the",
         "1,024 positions in 52 of 62 layers",
+        "The model reads images of this size only",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
         "This atlas knows no setting of its maker for more", "linear × 8",
     ),

@@ -253,6 +253,8 @@ def _image_sizes(image: Json | None) -> Iterator[tuple[int, tuple[int, int], int
     """Square images of some sizes, if the model is known to read others than that of its config."""
     if image is None or not (image["resizing"] if image["size"] else image["merged"]):
         return
+    if image["resizing"] and not image["resizing"]["read"]:
+        return
     own = set(image["size"] or ()) if len(set(image["size"] or ())) == 1 else set()
     merged = 1 if image["tokens"] else image["merged"] or 1
     for side in sorted({*SIDES, *own}):
