@@ -270,7 +270,7 @@ def test_a_cache_is_measured_in_the_type_of_the_config_too() -> None:
     types = published_model._types
     assert list(types(None)) == [("bf16", 2, False), ("fp8", 1, False)]
     own = {"name": "float16", "by": "torch_dtype", "bytes": 2}
-    assert next(types(own)) == ("fp16", 2, True)
+    assert next(types(own)) == ("fp16 or bf16", 2, True)
     assert list(types({**own, "name": "bfloat16"})) == [("bf16", 2, True), ("fp8", 1, False)]
 
 

@@ -103,8 +103,8 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
     ),
     (
         Comparison("different", (Difference("context", "", "", 512),)),
-        "Safe to exchange as far as position goes, in texts of up to 512 tokens, the shorter of both"
-        " contexts.",
+        "Safe to exchange as far as position goes, in texts of up to 512 tokens, the shorter of"
+        " both contexts.",
     ),
     (
         Comparison("different", (Difference("context", "", "", 512),), ("A lacks it.",)),

@@ -281,9 +281,12 @@ def _types(own: Json | None) -> Iterator[tuple[str, int, bool]]:
     """
     name = "" if own is None else SHORT[own["name"]]
     common = {"bf16": 2, "fp8": 1}
-    if own is not None and name not in common:
+    both = "fp16 or bf16" if name == "fp16" else ""
+    if own is not None and name not in common and not both:
         yield name, own["bytes"], True
-    yield from ((short, size, short == name) for short, size in common.items())
+    for short, size in common.items():
+        is_same = short == "bf16" and bool(both)
+        yield (both if is_same else short), size, is_same or short == name
 
 
 def _costs(model: Json) -> list[tuple[int, int]]:
