@@ -260,11 +260,11 @@ def _of_the_norm(steps: Floats, at: int) -> Iterator[Metric]:
     is_flat = abs(step) <= FLAT
     yield Metric(
         "norm_at",
-        "Largest change of the norm after position",
+        "Largest change of the median norm after position",
         None if is_flat else at,
         reason="the median norm never changes",
     )
-    title = "Ratio of norms at the largest change (after ÷ before)"
+    title = f"Ratio of median norms at the largest change ({WINDOW} positions after ÷ before)"
     yield Metric("norm_step", title, 1.0 if is_flat else float(np.exp(step)))
 
 

@@ -349,14 +349,16 @@ class Headline:
 
     @property
     def sentence(self) -> str:
-        """What a value means, with {} for it, without capital and full stop; "" where an order of
-        values means nothing.
+        """What a value means, with {} for it and {texts} for the clause on texts of which it holds,
+        without capital and full stop; "" where an order of values means nothing.
         """
         return self.wording(f"{self.metric}_sentence")
 
-    def says(self, amount: str, what: str = "") -> str:
-        """The sentence with a value, or with the ends of a range; what: has it, "" for any form"""
-        return self._with_amount(self.sentence, amount, what)
+    def says(self, amount: str, what: str = "", *, of_all_texts: bool = False) -> str:
+        """The sentence with a value, or with the ends of a range; what: has it, "" for any form;
+        of_all_texts: whether the same holds in texts of any length
+        """
+        return self._with_amount(self.sentence, amount, what, of_all_texts=of_all_texts)
 
     def says_in_brief(self, amount: str) -> str:
         """As ``says``, in the shorter sentence, ``in_brief``, where the metric has one."""
@@ -364,8 +366,11 @@ class Headline:
         is_brief = isinstance(self.wording, Wording) and brief in self.wording
         return self._with_amount(self.wording(brief) if is_brief else self.sentence, amount)
 
-    def _with_amount(self, sentence: str, amount: str, what: str = "") -> str:
-        text = sentence.format(amount, what=what or STANDINGS("of_any_form"))
+    def _with_amount(
+        self, sentence: str, amount: str, what: str = "", *, of_all_texts: bool = False
+    ) -> str:
+        texts = "" if of_all_texts else STANDINGS("in_short_texts")
+        text = sentence.format(amount, what=what or STANDINGS("of_any_form"), texts=texts)
         return text[:1].upper() + text[1:]
 
 

@@ -6,13 +6,21 @@ from itertools import combinations
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.model_rows import COLUMNS, UNKNOWN, WORDING, cache_at, records, rows
+from generator.encyclopedia.model_rows import (
+    COLUMNS,
+    UNKNOWN,
+    WORDING,
+    ModelCell,
+    cache_at,
+    records,
+    rows,
+)
 from generator.encyclopedia.start_commands import command, command_title
 
 MOST, MOST_SUGGESTED = 4, 8  # models side by side; groups that are suggested
 NATIVE = "Length its maker states"
 LEFT_OUT = ("Model", "Config")  # titles of COLUMNS
-LENGTHS = (4096, 131072)  # tokens of the caches that are compared
+LENGTHS = (4096, 32768, 131072)  # tokens of the caches that are compared
 OF_ELSE = ("Published", "Developer", "Parameters")  # than position
 
 
@@ -28,7 +36,9 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
         stated = model["native"]
         sizes = [cache_at(model, length) for length in LENGTHS]
         cells = [row.cells[number] for number in kept]
-        texts = ["; ".join(text for text in (one.text, one.hint) if text) for one in cells]
+        texts = [_text(one) for one in cells]
+        scaling = _titles().index(COLUMNS["original"])
+        texts[scaling : scaling + 1] = [cells[scaling].text, cells[scaling].hint or UNKNOWN]
         behind = _titles().index(COLUMNS["cache"]) + 1
         texts[behind:behind] = sizes
         length = f"{stated['length']:,}" if stated else UNKNOWN
@@ -36,9 +46,18 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
     return found
 
 
+def _text(cell: ModelCell) -> str:
+    """What a cell has, in one text; where nothing is all that a further token takes, what the first
+    ones do.
+    """
+    text = "" if cell.limited and not cell.value else cell.text
+    return "; ".join(one for one in (text, cell.hint) if one) or cell.text
+
+
 def titles() -> list[str]:
     """What is compared, in the order of the page."""
     found = _titles()
+    found.insert(found.index(COLUMNS["original"]) + 1, WORDING("scaling"))
     behind = found.index(COLUMNS["cache"]) + 1
     return [NATIVE, command_title(), *found[:behind], *_caches(), *found[behind:]]
 

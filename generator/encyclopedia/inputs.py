@@ -36,7 +36,12 @@ def image(resolved: Resolved) -> dict[str, Any] | None:
         "tokens": given.anywhere.count("mm_tokens_per_image"),
         "resizing": None
         if way is None
-        else {"mode": way.mode, "antialias": way.antialias, "asked_for": way.is_asked_for},
+        else {
+            "mode": way.mode,
+            "antialias": way.antialias,
+            "asked_for": way.is_asked_for,
+            "read": way.is_read,
+        },
     }
 
 

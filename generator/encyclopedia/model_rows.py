@@ -440,7 +440,7 @@ def _layers(model: Json) -> ModelCell:
 
 
 def _scaling(model: Json) -> ModelCell:
-    """The context before scaling, with the rule and its factor."""
+    """The context before scaling, with the rule and its factor in smaller letters."""
     rules = dict.fromkeys(
         rotation["scaling"]
         + (
@@ -453,9 +453,8 @@ def _scaling(model: Json) -> ModelCell:
     )
     if not rules:
         return ModelCell(UNKNOWN, model["trained"])
-    trained = f"{model['trained']:,}" if model["trained"] else ""
-    parts = [text for text in (trained, ", ".join(rules)) if text]
-    return ModelCell(parts[0], model["trained"], hint=", ".join(parts[1:]))
+    trained = f"{model['trained']:,}" if model["trained"] else UNKNOWN
+    return ModelCell(trained, model["trained"], hint=", ".join(rules))
 
 
 def _size(model: Json) -> str:

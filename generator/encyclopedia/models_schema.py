@@ -119,6 +119,10 @@ class ResizingOfTable(TypedDict):
     """Whether it filters what it makes smaller."""
     asked_for: bool
     """Whether it does so only where the call has interpolate_pos_encoding."""
+    read: bool
+    """Whether the model reads such an image; false where what follows its encoder takes only as
+    many patches as an image of the configured size has.
+    """
 
 
 class ImageOfModel(TypedDict):

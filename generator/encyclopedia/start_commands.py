@@ -9,6 +9,7 @@ from generator.encyclopedia.model_rows import WORDING
 
 READER = "vLLM"  # Its command is the one that models are compared by.
 LENGTH = 32_768  # tokens
+START = "vllm serve"
 ID = "{id}"  # Stands for the id in a command, so that equal ways are equal texts.
 
 
@@ -30,7 +31,7 @@ def command(model: Json, length: int = LENGTH) -> str:
     given = extension and extension.get("rope_parameters")
     return WORDING(
         "command",
-        start=f"vllm serve {ID}",
+        start=f"{START} {ID}",
         length=length,
         context=context,
         native=native,

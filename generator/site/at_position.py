@@ -149,6 +149,9 @@ def _beside(stacks: Sequence[Layer]) -> str:
         if alike := [layer for layer in stacks if _kind(layer) == kind]:
             text = WORDING(f"far_{kind}", count=len(alike), where=_which(alike, stacks))
             beside += f"; {text}"
+    if alike := [layer for layer in stacks if "recurrent" in layer.mixers]:
+        text = WORDING("far_recurrent", count=len(alike), where=_which(alike, stacks))
+        beside += f"; {text}"
     return beside
 
 

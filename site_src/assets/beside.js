@@ -25,6 +25,11 @@
     return field;
   });
   const titles = [...table.tBodies[0].rows].map((row) => row.cells[0]);
+  // A command, and what follows it.
+  const parts = (text) => {
+    const [command, ...more] = text.startsWith(form.dataset.paStart) ? text.split("; ") : [];
+    return command ? [made("code", {}, command), ["", ...more].join("; ")] : [text];
+  };
   const chosen = () => [...new Set(fields.map(idOf).filter(Boolean))];
   const show = () => {
     const ids = chosen();
@@ -36,9 +41,10 @@
     table.tBodies[0].replaceChildren(
       ...titles.map((title, index) => {
         const texts = ids.map((id) => models[id][index]);
-        const cells = texts.map((text, column) => made("td", {}, text.replace("{id}", () => ids[column])));
+        const cells = texts.map((text, column) => made("td", {}, ...parts(text.replace("{id}", () => ids[column]))));
         const className = new Set(texts).size > 1 ? "pa-differs" : "";
-        return made("tr", { className }, title.cloneNode(true), ...cells);
+        const hidden = texts.every((text) => text === form.dataset.paUnknown);
+        return made("tr", { className, hidden }, title.cloneNode(true), ...cells);
       }),
     );
   };

@@ -26,7 +26,7 @@
     const digits = Math.max(0, 3 - Number(nearest.toExponential(3).split("e")[1]));
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
-  const angle = (turns) => (turns < 1 ? `${number(360 * turns)}°` : turns === 1 ? "1 turn" : `${number(turns)} turns`);
+  const angle = (turns) => (turns < 1 ? `${turns ? number(360 * turns) : 0}°` : turns === 1 ? "1 turn" : `${number(turns)} turns`);
 
   // What a model has at any position: a figure and two rows of the table for each rotation. Its numbers are frequencies
   // without scaling, from the base, and with it: radians per position.
@@ -110,13 +110,13 @@
   };
 
   const MOST = 2 ** 31 - 1;
-  const limited = (position) => Math.min(Math.max(Math.round(position), 1), MOST);
+  const limited = (position) => Math.min(Math.max(Math.round(position), 0), MOST);
   const most = Number(slider.max);
   const show = (position) => {
     draw(position);
     history.replaceState(null, "", `#${choice ? `model=${encodeURIComponent(choice.value)}&` : ""}position=${position}`);
   };
-  const slide = (position) => (slider.value = Math.round((most * Math.log(position)) / Math.log(data.last)));
+  const slide = (position) => (slider.value = Math.round((most * Math.log(Math.max(position, 1))) / Math.log(data.last)));
   slider.addEventListener("input", () => {
     const position = limited(data.last ** (slider.value / most));
     field.value = position;
@@ -128,7 +128,7 @@
     slide(position);
     show(position);
   });
-  field.addEventListener("change", () => (field.value = limited(field.valueAsNumber || data.last)));
+  field.addEventListener("change", () => (field.value = limited(field.valueAsNumber || (field.value ? 0 : data.last))));
 
   const go = (position) => {
     field.value = position;
@@ -158,7 +158,7 @@
     choice.addEventListener("input", () => {
       const position = field.valueAsNumber;
       take(choice.value);
-      go(limited(Math.min(position || data.last, data.last)));
+      go(Math.min(position >= 0 ? limited(position) : data.last, data.last));
       show(field.valueAsNumber);
     });
     choice.value = document.getElementById("at-position").firstChild.textContent; // A browser may have restored another choice.

@@ -524,9 +524,9 @@ def test_a_larger_base_lifts_the_floor_where_the_rotations_show_it() -> None:
         )
     ]
     assert overview(members).sentence == (
-        "A larger base raises the far level, but does not widen the peak above it: over 128"
-        " positions, of the 6 different unscaled rotations for text here, any with at least ten"
-        " times another's base has the higher far level (0.42 at base 10,000, 0.64 at base"
+        "A base at least ten times as large raises the far level, but does not widen the peak above"
+        " it: over 128 positions, of the 6 different unscaled rotations for text here, the one with"
+        " such a base has the higher far level of any two (0.42 at base 10,000, 0.64 at base"
         " 10,000,000), while all are half way to it within 7.41 to 8.32 positions."
     )
     assert overview(members[:4]).sentence == ""

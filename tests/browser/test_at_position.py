@@ -146,6 +146,9 @@ def test_angles_below_a_turn_are_in_degrees(page: Page) -> None:
         step = {**ROTATION, "step": 2 * pi * turns, "base": 1e12, "components": 8}
         shown(page, {"rotations": [step]}, 1)
         cells.append(page.locator("tbody td").all_inner_texts()[::2])
+    shown(page, {}, 0)
+    assert page.locator("tbody td").all_inner_texts()[1::2] == ["0°", "0°"]
+    assert page.locator(SAID).inner_text().startswith("At position 0, 0 of 4 rotation pairs")
     assert [first for first, _ in cells] == ["90°", "1 turn", "2.500 turns"]
     assert [last for _, last in cells] == ["9.000 × 10⁻⁸°", "3.600 × 10⁻⁷°", "9.000 × 10⁻⁷°"]
 

@@ -194,6 +194,11 @@ def test_the_models_side_by_side_stay_in_the_address(page: Page, address: str) -
     base = page.locator(".pa-compared tr", has_text="Rotary base")
     assert base.locator("td").all_inner_texts() == ["1,000,000", "150,000"]
     expect(base).to_have_class("pa-differs")
+    commands = page.locator(".pa-compared td code")
+    assert {text.split()[0] for text in commands.all_inner_texts()} == {"vllm"}
+    expect(page.locator(".pa-compared tr", has_text="Scaling")).to_be_visible()
+    page.goto(f"{address}/models/compare.html#models=Qwen/Qwen3-8B,Qwen/Qwen3-0.6B")
+    expect(page.locator(".pa-compared tr", has_text="Scaling")).to_be_hidden()
 
 
 def test_a_row_is_two_lines_on_a_phone_and_whole_after_a_press(page: Page, address: str) -> None:

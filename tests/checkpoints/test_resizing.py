@@ -113,6 +113,47 @@ def test_a_family_resizes_as_its_code_says(family: str, way: Resizing | None) ->
     assert read_of(family) == way
 
 
+@pytest.mark.parametrize(("family", "is_read"), [
+    ("gemma3", False), ("llava", True), ("paligemma", True), ("aya_vision", True),
+])  # fmt: skip
+def test_a_model_reads_images_of_another_size_as_its_code_does(
+    monkeypatch: pytest.MonkeyPatch, family: str, *, is_read: bool
+) -> None:
+    import transformers
+
+    monkeypatch.undo()
+    size = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1,
+            "num_attention_heads": 2}  # fmt: skip
+    text: dict[str, Any] = {"num_key_value_heads": 1, "head_dim": 8, "vocab_size": 50, **size}
+    tower: dict[str, Any] = {"image_size": 56, "patch_size": 14, **size}
+    kinds = {"llava": ("llama", "clip_vision_model"), "paligemma": ("gemma", "siglip_vision_model"),
+             "aya_vision": ("cohere2", "siglip_vision_model")}  # fmt: skip
+    if family in kinds:
+        text["model_type"], tower["model_type"] = kinds[family]
+    kind: Any = config_classes()[family]
+    with quietly():
+        config = kind(text_config=text, vision_config=tower, image_token_index=49,
+                      mm_tokens_per_image=4, projection_dim=16)  # fmt: skip
+        model = getattr(transformers, kind.__name__.replace("Config", "Model"))(config)
+
+    def vectors(side: int) -> int:
+        pixels = torch.zeros(1, 3, side, side)
+        found = model.get_image_features(pixel_values=pixels, interpolate_pos_encoding=True)
+        return sum(one.numel() for one in found.pooler_output)
+
+    one_grid = vectors(56)
+    if is_read:
+        assert vectors(112) == 4 * one_grid
+    else:
+        with pytest.raises(RuntimeError, match="is invalid for input of size"):
+            vectors(112)
+    settings = {"model_type": family, "vision_config": {"model_type": tower.get("model_type")
+                or "siglip_vision_model"}}  # fmt: skip
+    way = resizing_of(ModelConfig(settings, "own"))
+    assert way is not None
+    assert way.is_read is is_read
+
+
 @pytest.mark.parametrize(("settings", "said"), [
     ({"model_type": "vit", "image_size": 28, "patch_size": 14}, "where it is called with"
      " interpolate_pos_encoding: by bicubic interpolation with align_corners=False, without"

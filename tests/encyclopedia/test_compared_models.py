@@ -72,6 +72,9 @@ def test_caches_of_two_lengths_stand_beside_what_a_token_takes() -> None:
     )
     assert llama["KV cache of 131,072 tokens, bf16"] == "17.18 GB (16 GiB)"
     assert llama["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
+    assert llama["KV cache of 32,768 tokens, bf16"] == "4.295 GB (4 GiB)"
+    assert [one["original_max_position_embeddings"] for one in (gemma, llama)] == ["–", "8,192"]
+    assert [one["Scaling"] for one in (gemma, llama)] == ["linear × 8", "llama3 × 8"]
     assert gpt2["KV cache of 4,096 tokens, bf16"] == "151 MB; beyond its context"
 
 
@@ -80,7 +83,8 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
     found = compared_models.compared(atlas)[MISTRAL[0]]
     said = dict(zip(compared_models.titles(), found, strict=True))
     assert said["KV cache per token, bf16"] == (
-        "0 bytes; 131.1 kB for the first 4,096 alone; programs without windows: for every one"
+        "131.1 kB for each of the first 4,096, then nothing more; "
+        "programs without windows: for each token"
     )
     assert said["KV cache of 131,072 tokens, bf16"] == (
         "536.9 MB, or 17.18 GB (16 GiB) with llama.cpp's converter, mlx-lm and SGLang; "
@@ -96,6 +100,9 @@ def test_each_model_has_a_command_for_32k_tokens_or_why_it_has_none(atlas: Atlas
     [row] = [row for row in soup.select("tbody tr")
              if row.th and row.th.get_text() == "Command for 32,768 tokens, vLLM"]  # fmt: skip
     assert row["class"] == ["pa-differs"]
+    assert {one.get_text().split()[0] for one in row.select("td code")} == {"vllm"}
+    hidden = [one.th.get_text() for one in soup.select("tr[hidden]") if one.th]
+    assert hidden == ["original_max_position_embeddings", "Scaling"]
     assert sorted(one.get_text() for one in row.select("td")) == [
         "vllm serve mistralai/Mistral-7B-Instruct-v0.2 --max-model-len 32768",
         "vllm serve mistralai/Mistral-7B-v0.1 --max-model-len 32768; beyond the 8,192 tokens that "

@@ -76,6 +76,18 @@ def test_a_row_says_what_its_config_says(cells: dict[str, dict[str, str]]) -> No
     assert llama["Model"].endswith(" · llama")
 
 
+@pytest.mark.parametrize(("name", "text"), [
+    ("CohereLabs/c4ai-command-r7b-12-2024", "24 windows of 4,096, 8 full attention without"),
+    ("HuggingFaceTB/SmolLM3-3B", "9 without encoding"),
+    ("ai21labs/Jamba-v0.1", "28 recurrent state, 4 full attention without encoding"),
+])  # fmt: skip
+def test_layers_without_encoding_are_counted_once(name: str, text: str) -> None:
+    model = known_model(name)
+    assert model is not None
+    [row] = json.loads(published.table([model]))["models"]
+    assert models.WORDING("mixing", model=row).startswith(text)
+
+
 def test_what_was_entered_from_knowledge_is_marked_in_its_row_and_explained(atlas: Atlas) -> None:
     [page] = models_page.pages(atlas)
     soup = BeautifulSoup(rendered(page), "html.parser")

@@ -57,10 +57,18 @@ SAYS: dict[str, tuple[str, ...]] = {
         "Context 131,072 positions default of its config class",
         "the config gives no context, and the default of its config class in transformers is the",
         "1,024 positions in 52 of 62 layers",
+        "The model reads images of this size only",
         "Each of 52 layers keeps 4,096 numbers", "each of the last 1,024 positions",
         "This atlas has collected no setting of its maker for more", "linear × 8",
     ),
+    # (0.1 · mscale_all_dim · ln factor + 1)², which transformers' code multiplies softmax_scale by.
+    "deepseek-ai/DeepSeek-V2": ("yarn × 40, all logits × 1.59",),
+    "moonshotai/Kimi-K2.5": ("yarn × 64, all logits × 2.005",),
+    "microsoft/Phi-4-mini-instruct": (
+        "longrope, cosine and sine × 1.19, which makes their part of the logits × 1.417",
+    ),
     "deepseek-ai/DeepSeek-V3": (
+        "yarn × 40, all logits × 1.874",
         "yarn × 40", "Source of the date:", "Original length 4,096 positions",
         "(a latent and the part of a key that all heads share)",
         "576 numbers", "in place of the latent needs many times as much",
@@ -135,7 +143,7 @@ SAYS: dict[str, tuple[str, ...]] = {
         "The column bf16 holds for float16 too", "names ( dtype ) is not known here",
     ),
     "openai/gpt-oss-20b": (
-        "beta_fast 32.0", "truncate false", "3.003 GiB",
+        "beta_fast 32.0", "truncate false", "3.003 GiB", "1.347, which makes logits × 1.813",
         "one sequence of 131,072 positions of this model takes 6.442 GB (6 GiB) in bf16",
     ),
     "FacebookAI/roberta-base": (
@@ -262,7 +270,7 @@ def test_a_cache_is_measured_in_the_type_of_the_config_too() -> None:
     types = published_model._types
     assert list(types(None)) == [("bf16", 2, False), ("fp8", 1, False)]
     own = {"name": "float16", "by": "torch_dtype", "bytes": 2}
-    assert next(types(own)) == ("fp16", 2, True)
+    assert next(types(own)) == ("fp16 or bf16", 2, True)
     assert list(types({**own, "name": "bfloat16"})) == [("bf16", 2, True), ("fp8", 1, False)]
 
 

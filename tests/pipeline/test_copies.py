@@ -72,7 +72,10 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
         "Not safe to exchange: the copy gives other angles, half a turn apart by position 23"
         in (flowing(page))
     )
-    assert "Safe to exchange in texts of up to 32 tokens, the shorter of both contexts." in page
+    assert (
+        "Safe to exchange as far as position goes, in texts of up to 32 tokens, the shorter of"
+        " both contexts." in page
+    )
     assert all(said in page for said in ("Different.", "The context is 32", "base 10,000"))
     assert "<code>config.json</code> in <code>" in flowing(page)
     svg = ET.fromstring((tmp_path / "out/docs/badges/two.svg").read_bytes())  # noqa: S314 (ours)
@@ -80,7 +83,10 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("found", "words"), [
-    (Comparison("equal"), "Safe to exchange: both encode position identically."),
+    (
+        Comparison("equal"),
+        "Safe to exchange as far as position goes: both encode position identically.",
+    ),
     (
         Comparison("equal as far as both files tell", (), ("A lacks it.",),
                    not_compared=("Learned table",)),
@@ -97,7 +103,8 @@ def test_a_verdict_is_published_and_a_change_of_it_announced(tmp_path: Path) -> 
     ),
     (
         Comparison("different", (Difference("context", "", "", 512),)),
-        "Safe to exchange in texts of up to 512 tokens, the shorter of both contexts.",
+        "Safe to exchange as far as position goes, in texts of up to 512 tokens, the shorter of"
+        " both contexts.",
     ),
     (
         Comparison("different", (Difference("context", "", "", 512),), ("A lacks it.",)),

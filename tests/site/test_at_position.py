@@ -78,7 +78,7 @@ def test_layers_that_may_see_or_see_in_part_are_named_apart() -> None:
     assert (made["layers"], [each["count"] for each in made["seeing"]]) == (5, [1])
     assert made["beside"] == (
         "; 1 may attend to it: layer 1; in 1 it is in a compressed key: layer 2; the window of 1 is"
-        " unknown: layer 3"
+        " unknown: layer 3; in 1 a recurrent state carries earlier positions: layer 4"
     )
 
 

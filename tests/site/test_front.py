@@ -171,6 +171,7 @@ ANSWERS = {
     "Can a model do without positions?": "A causal model without any encoding learns where",
     "How do I load a table in Python?": "np.load(",
     "How do I cite a number?": "To cite a number,",
+    "Check a config or a conversion in continuous integration": "In continuous integration, a",
 }
 
 

@@ -57,12 +57,16 @@ def test_the_page_has_every_word_with_its_sentence_and_its_picture() -> None:
 
 def test_terms_of_others_name_their_source() -> None:
     sources = {term.key for term in glossary.TERMS if term.source.startswith("https://")}
-    assert sources == {"r-squared", "nat", "yarn", "kv-cache", "causal-mask", "gguf"}
+    assert sources == {
+        "r-squared", "nat", "yarn", "longrope", "latent-attention", "recurrent-state",
+        "rotary-base", "kv-cache", "causal-mask", "gguf",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "key"),
     [("An R² of 0.9", "r-squared"), ("0.1 nats", "nat"), ("static YaRN", "yarn"),
+     ("the rotary base", "rotary-base"), ("a recurrent state", "recurrent-state"),
      ("the KV cache", "kv-cache"), ("a causal mask", "causal-mask"), ("a GGUF file", "gguf")],
 )  # fmt: skip
 def test_words_of_models_lead_to_their_meaning_on_pages_of_models(text: str, key: str) -> None:

@@ -77,12 +77,8 @@ def test_the_line_below_a_list_with_a_title_claims_nothing_of_its_weights(
     below = [
         _texts(_html(one / "index.html"), ".md-copyright") for one in (site, tmp_path / "site")
     ]
-    assert below[0][0].startswith(
-        "Position Atlas (pip install position-atlas), MIT licence. Weights belong to their authors"
-    )
-    assert below[1] == [
-        "Made with Position Atlas (pip install position-atlas), which has the MIT licence."
-    ]
+    assert below[0][0].startswith("Position Atlas, MIT licence. Weights belong to their authors")
+    assert below[1] == ["Made with Position Atlas, which has the MIT licence."]
 
 
 def _html(page: Path) -> BeautifulSoup:

@@ -44,6 +44,15 @@ def test_a_page_says_where_numbers_of_models_are_from(scheme: str) -> None:
             assert published(model, number), number
 
 
+def test_pages_say_what_yarn_multiplies_logits_by() -> None:
+    """Peng et al. 2023, equation 22, with the factors of gpt-oss and Kimi-K2.5."""
+    by_32, by_64 = (f"{(0.1 * log(factor) + 1) ** 2:.2f}" for factor in (32, 64))
+    scheme = (ROOT / "templates/schemes/rotary.md.jinja").read_text(encoding="utf-8")
+    assert f"× {by_32} in gpt-oss (factor 32), × {by_64} in Kimi-K2.5 (64)" in scheme
+    words = (ROOT / "templates/wording/glossary.jinja").read_text(encoding="utf-8")
+    assert f"for example by {by_32} where it extends a text 32 times" in words
+
+
 def test_numbers_of_code_are_what_the_code_gives() -> None:
     """Falcon's bias with 32 heads, Llama 4's temperature, and the slowest pair of DINOv3."""
     from transformers.models.falcon.modeling_falcon import build_alibi_tensor

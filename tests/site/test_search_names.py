@@ -42,7 +42,7 @@ def test_a_name_with_a_character_of_markup_is_left_out(tensor: str) -> None:
     [
         ("rotary", ("rotary", "RoPE")), ("rotary_2d", ()),
         ("none", ("none", "NoPE", "without positions")),
-        ("sinusoidal", ("sinusoidal",)),
+        ("sinusoidal", ("sinusoidal", "sine cosine table", "rows and columns")),
     ],
 )  # fmt: skip
 def test_a_scheme_is_found_by_names_of_one_word_and_by_what_readers_seek(

@@ -92,6 +92,23 @@ def test_an_extreme_value_opens_beside_the_median() -> None:
     assert {one.weight for one in others if one.analysis != "measure0"} == {0.0}
 
 
+@pytest.mark.parametrize("scaling", [None, {"rope_type": "linear", "factor": 8.0}])
+def test_a_sentence_is_of_texts_of_any_length_without_scaling(
+    scaling: dict[str, object] | None,
+) -> None:
+    size = {"size_title": "Size", "size_sentence": "its size is {}{texts}"}.__getitem__
+    analysis = replace(MEASURES[0], headlines=(Headline("size", size),))
+    outcomes = list(atlas(SIZES).outcomes)
+    [of_a] = outcomes[0].readings
+    record = replace(of_a.encoding, parameters={"scaling": scaling})
+    outcomes[0] = replace(outcomes[0], readings=(replace(of_a, encoding=record),))
+    shown = Atlas(tuple(outcomes), (analysis, *MEASURES[1:]), all_schemes())
+    text = statements(shown, "a")[0].finding.text
+    assert text.startswith(
+        "Its size is 1 m, at least in short texts;" if scaling else "Its size is 1 m;"
+    )
+
+
 def test_what_speaks_of_few_rows_comes_last_and_a_shape_first() -> None:
     """An outlier that is far from the median of the peers, and a shape near theirs."""
     shown = atlas(SIZES)

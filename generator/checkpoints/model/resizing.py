@@ -4,7 +4,7 @@ from its source, since importing that takes longer than all else.
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,13 +20,15 @@ RESIZERS = frozenset(
 )  # fmt: skip
 ASKED_FOR = "interpolate_pos_encoding"  # An argument of ``forward``, false by default.
 KEEPS = "cat("  # Puts rows that were set apart before the resized ones.
+# A side of the grid, from the config of the encoder, and methods that arrange vectors by it.
+OF_TOWER, RESHAPES = "vision_config.image_size", (".reshape", ".view")
 
 
 @dataclass(frozen=True)
 class Resizing:
     """mode: as in torch; keeps_special: rows of special tokens are left as they are; is_asked_for:
     only where an argument of the call says so; special: number of those rows, None where the code
-    names none
+    names none; is_read: whether what follows the encoder takes what becomes of such an image
     """
 
     mode: str
@@ -35,6 +37,7 @@ class Resizing:
     keeps_special: bool
     is_asked_for: bool
     special: int | None
+    is_read: bool = True
 
 
 # Functions that weigh the rows themselves: for which modes of torch, since transformers 5.24.
@@ -56,20 +59,47 @@ def resizing_of(config: ModelConfig) -> Resizing | None:
     """
     families = {section.text("model_type") for section in config.nested()}
     ways = {way for family in families if family and is_known(family) for way in _ways(family)}
-    return ways.pop() if len(ways) == 1 else None
+    way = ways.pop() if len(ways) == 1 else None
+    is_read = not any(_has_one_grid(family) for family in families if family and is_known(family))
+    return way and replace(way, is_read=is_read)
 
 
 @cache
-def _ways(family: str) -> frozenset[Resizing | None]:
-    """Those of a family; None for one whose arguments are no constants."""
+def _has_one_grid(family: str) -> bool:
+    """Whether code behind an encoder of images reshapes its vectors to the grid of its config."""
+    tree, _ = _code_of(family)
+    classes = () if tree is None else [one for one in tree.body if isinstance(one, ast.ClassDef)]
+    for one in classes:
+        sides = {
+            ast.unparse(node.targets[0])
+            for node in ast.walk(one)
+            if isinstance(node, ast.Assign) and OF_TOWER in ast.unparse(node.value)
+        }
+        for call in ast.walk(one):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(RESHAPES):
+                given = [ast.unparse(value) for value in call.args]
+                if any(given.count(side) > 1 for side in sides):
+                    return True
+    return False
+
+
+def _code_of(family: str) -> tuple[ast.Module | None, str]:
+    """What defines a family's model, and the module's name; None where no such file exists."""
     name: str = config_classes()[family].__module__.replace("configuration_", "modeling_")
     package, _, module = name.rpartition(".")
     spec = find_spec(package)
     folder = Path(spec.origin).parent if spec and spec.origin else Path()
     path = folder / f"{module}.py"
-    if not path.is_file():
+    tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return tree, module
+
+
+@cache
+def _ways(family: str) -> frozenset[Resizing | None]:
+    """Those of a family; None for one whose arguments are no constants."""
+    tree, module = _code_of(family)
+    if tree is None:
         return frozenset()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     weighed = {way for (of, function), way in WEIGHS.items() if of == module and function in names}
     return frozenset(_in_code(tree)) or frozenset(weighed)

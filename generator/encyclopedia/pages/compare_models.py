@@ -12,8 +12,8 @@ from generator.encyclopedia.compared_models import (
     suggested,
     titles,
 )
-from generator.encyclopedia.model_rows import page_of
-from generator.encyclopedia.start_commands import ID
+from generator.encyclopedia.model_rows import UNKNOWN, page_of
+from generator.encyclopedia.start_commands import ID, START
 
 FIRST = "mistralai/Mistral-7B-v0.1"  # Of the relatives with which the page begins, if it is there.
 
@@ -21,11 +21,14 @@ FIRST = "mistralai/Mistral-7B-v0.1"  # Of the relatives with which the page begi
 @dataclass(frozen=True)
 class CompareModelsContext(PageContext, template="compare_models.md.jinja"):
     """heads: names and pages of the models with which it begins; rows: a title, the texts of these
-    models, and whether they differ; groups: names and address of each that is suggested
+    models, and whether they differ; unknown: the text of what a model has not, start: with which a
+    command begins; groups: names and address of each that is suggested
     """
 
     heads: Sequence[tuple[str, str]]
     rows: Sequence[tuple[str, Sequence[str], bool]]
+    unknown: str
+    start: str
     groups: Sequence[tuple[Sequence[str], str]]
     ids: Sequence[str]
     most: int
@@ -45,6 +48,8 @@ def pages(atlas: Atlas) -> list[Page]:
             (title, _named(texts, first), len(set(texts)) > 1)
             for title, *texts in zip(titles(), *columns, strict=True)
         ],
+        unknown=UNKNOWN,
+        start=START,
         groups=[([_name(one) for one in ids], address(ids)) for ids in groups],
         ids=first,
         most=MOST,

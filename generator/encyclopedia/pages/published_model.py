@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from generator.contracts import Atlas, Json, Limit, Page, PageContext, PageKind
+from generator.encodings.rotations import yarn_magnitude
 from generator.encyclopedia import by_program, details
 from generator.encyclopedia.compared_models import address, relatives
 from generator.encyclopedia.known_models import known_model
@@ -77,6 +78,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
 
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
+    magnitudes: factor on all logits of each rotation, None for those of its cosine and sine alone
     growing: bytes of a further token in the cache, in bf16; None where that is not known
     pairs: which two components turn together, None where that is not known or nothing turns
     without_windows: programs that give no layer its window, so that each keeps every position
@@ -97,6 +99,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     titles: Mapping[str, str]
     unchecked: str
     kind: str
+    magnitudes: Sequence[float | None]
     growing: int | None
     pairs: Pairs | None
     without_windows: Sequence[str]
@@ -165,6 +168,7 @@ def _page(
         titles=titles,
         unchecked=WORDING("unchecked"),
         kind=kind_of(model),
+        magnitudes=list(_magnitudes(model)),
         growing=None if model["cache"] is None else growing(model),
         pairs=pairs_of(model),
         without_windows=details.without_windows(model["id"]),
@@ -249,9 +253,18 @@ def _state_types(state: Json | None) -> Iterator[tuple[str, int, str]]:
         yield from ((name, numbers * size, "") for name, size in (("fp32", 4), ("bf16", 2)))
 
 
+def _magnitudes(model: Json) -> Iterator[float | None]:
+    """What the code of latent attention multiplies all logits by, for each rotation."""
+    is_latent = any(one["latent"] for one in model["cache"] or ())
+    for scaling in model["scalings"]:
+        yield yarn_magnitude(scaling) if is_latent and scaling else None
+
+
 def _image_sizes(image: Json | None) -> Iterator[tuple[int, tuple[int, int], int, int]]:
     """Square images of some sizes, if the model is known to read others than that of its config."""
     if image is None or not (image["resizing"] if image["size"] else image["merged"]):
+        return
+    if image["resizing"] and not image["resizing"]["read"]:
         return
     own = set(image["size"] or ()) if len(set(image["size"] or ())) == 1 else set()
     merged = 1 if image["tokens"] else image["merged"] or 1
@@ -268,9 +281,12 @@ def _types(own: Json | None) -> Iterator[tuple[str, int, bool]]:
     """
     name = "" if own is None else SHORT[own["name"]]
     common = {"bf16": 2, "fp8": 1}
-    if own is not None and name not in common:
+    both = "fp16 or bf16" if name == "fp16" else ""
+    if own is not None and name not in common and not both:
         yield name, own["bytes"], True
-    yield from ((short, size, short == name) for short, size in common.items())
+    for short, size in common.items():
+        is_same = short == "bf16" and bool(both)
+        yield (both if is_same else short), size, is_same or short == name
 
 
 def _costs(model: Json) -> list[tuple[int, int]]:

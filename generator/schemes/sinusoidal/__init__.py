@@ -239,6 +239,7 @@ SCHEME = Scheme(
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     acts_in="input",
     after="layout",
+    sought=("sine cosine table", "rows and columns"),
     find=find,
     find_last=find_last,
     claims=re.compile(r"sinusoid", re.IGNORECASE),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from generator.checkpoints import sources
 from generator.contracts import Atlas, Copy, Outcome, Page, PageContext, PageKind, Source, discovery
 from generator.contracts.wording import Wording
+from generator.encodings import Rotation
 from generator.site.pictures import badges
 
 WORDING = Wording("wording/copies.jinja")
@@ -17,7 +18,8 @@ WORDING = Wording("wording/copies.jinja")
 class CopyRow:
     """A copy on the page. follows: what does for who would exchange the two, "" where they were not
     compared; original: its title, or its id on the Hub; home: address of that
-    files: of the copy, from which its encodings were read
+    files: of the copy, from which its encodings were read; not_compared: the scheme whose numbers
+        alone were not, or ""; is_turned_gguf: whether it is a GGUF file with a rotation
     """
 
     outcome: Outcome
@@ -27,6 +29,8 @@ class CopyRow:
     home: str
     badge: str
     files: Sequence[str]
+    not_compared: str
+    is_turned_gguf: bool
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,19 @@ def pages(atlas: Atlas) -> list[Page]:
             _follows(copy),
             *_original(copy, outcomes),
             badges.path(outcome),
-            _files(outcome),
+            (files := _files(outcome)),
+            badges.not_compared(copy.comparison) if copy.comparison else "",
+            _rotates(outcome) and any(file.endswith(".gguf") for file in files),
         )
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
     ]
     return [Page("copies.md", CopiesContext(rows))] if rows else []
+
+
+def _rotates(outcome: Outcome) -> bool:
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    return any(record.form == Rotation.__name__ for record in records)
 
 
 def _files(outcome: Outcome) -> list[str]:

@@ -240,7 +240,9 @@ class Peers:
         return WORDING(
             "extreme",
             says=headline.says(
-                in_unit(measured(placed.value, metric.unit), metric.unit), _quantity(reading)
+                in_unit(measured(placed.value, metric.unit), metric.unit),
+                _quantity(reading),
+                of_all_texts=not reading.encoding.parameters.get("scaling"),
             ),
             placed=placed,
             chance=headline.chance,
