@@ -23,6 +23,7 @@ from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
 from generator.reading import programs
 from generator.reading.find import find
+from generator.reading.registered import WITH_OTHERS, registered, without_code
 
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
@@ -43,6 +44,7 @@ class Taken:
     pair_order: which components of a head it turns together, "" where that is not known; logits:
         by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
+    without_code: architectures for which it has no code of its own
     """
 
     reader: ConfigReader
@@ -54,11 +56,13 @@ class Taken:
     logits: float = 1.0
     refused: str = ""
     is_known: bool = True
+    without_code: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The program and its version."""
-        return f"{self.reader.name} {self.reader.version}"
+        version = registered(self.reader.key)["version"] if self.without_code else ""
+        return f"{self.reader.name} {version or self.reader.version}"
 
     @property
     def words(self) -> list[str]:
@@ -79,6 +83,9 @@ class Taken:
         readers = {"readers": [self.name]}
         if self.refused:
             return "refused", {**readers, "reason": self.refused}
+        if self.without_code:
+            is_own = self.reader.key in WITH_OTHERS
+            return "no_code", {**readers, "names": self.without_code, "is_own": is_own}
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
@@ -180,6 +187,8 @@ def taken_by(reader: ConfigReader, settings: Json, where: str, known: dict[str, 
     """What one reader takes. known: by what settings mean to transformers 5, to which that of this
     reader is added
     """
+    if (names := without_code(reader.key, settings)) is not None:
+        return Taken(reader, is_known=False, without_code=names)
     try:
         meant = reader.takes(settings)
     except RowError as error:

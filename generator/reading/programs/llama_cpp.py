@@ -35,8 +35,6 @@ BY_DEFAULT = 10_000.0  # Of llama.cpp, for a file without a base.
 # Lengths that classes write, whatever the file says.
 LENGTHS = {"falcon": 2048, "nemotron_h": 2**20}
 OWN_WAYS = frozenset({"ministral3"})
-# Families whose architecture it does not know.
-NOT_KNOWN = frozenset({"aya_vision", "mllama", "persimmon", "recurrent_gemma", "zamba2"})
 PLAIN = {"rope_theta": BY_DEFAULT, TYPE: "default"}
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
 # By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always a range
@@ -59,7 +57,7 @@ def takes(settings: Json) -> Json | None:
     errors: RowError for YaRN without an original length, and for Granite with Llama 3's
     """
     family = str(settings.get("model_type"))
-    if not is_known(family) or family in OWN_WAYS | NOT_KNOWN:
+    if not is_known(family) or family in OWN_WAYS:
         return None
     for name in TEXT:
         if isinstance(part := settings.get(name), Mapping):

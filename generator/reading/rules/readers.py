@@ -149,7 +149,7 @@ RULE = Rule(
     key="readers",
     levels={**dict.fromkeys(("otherwise", "pairs"), "warning"),
             **dict.fromkeys(("by_default", "long_alone", "refused", "windows", "limits", "alone",
-                             "not_known"), "note")},
+                             "no_code", "not_known"), "note")},
     find=find,
     about=(*ROPE, "rope_theta", "model_type"),
 )  # fmt: skip
