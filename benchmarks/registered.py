@@ -19,6 +19,9 @@ REGISTRY = "vllm/model_executor/models/registry.py"
 RENAMED = ("Gemma3TextModel", "Qwen3_5Model", "Qwen3_5TextModel")
 # Not models that serve a config.json: parts for speculation, and what runs transformers' code.
 OTHERS = ("_SPECULATIVE_DECODING_MODELS", "_TRANSFORMERS_BACKEND_MODELS")
+WRITING = (
+    "_TEXT_GENERATION_MODELS", "_MULTIMODAL_MODELS", "_TRANSFORMERS_SUPPORTED_MODELS",
+)  # fmt: skip
 Json = dict[str, Any]
 NOT_LOADED = ("_PREVIOUSLY_SUPPORTED_MODELS", "_OOT_SUPPORTED_MODELS")
 
@@ -46,10 +49,12 @@ def of_vllm(folder: Path) -> Json:
     }
     skipped = {*OTHERS, *NOT_LOADED, "_VLLM_MODELS"}
     names = set[str]().union(*(found for name, found in tables.items() if name not in skipped))
+    writing = set[str]().union(*(tables[name] for name in WRITING))
     ends = dict(_assigned(folder / "vllm/config/model.py"))["_SUFFIX_TO_DEFAULTS"]
     return {
         "source": f"{REGISTRY}; vllm/config/model.py, _SUFFIX_TO_DEFAULTS",
         "names": names,
+        "pooling": sorted(names - writing),
         "ends": [end for end, _ in ast.literal_eval(ends)],
     }
 

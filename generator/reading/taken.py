@@ -13,7 +13,7 @@ import numpy as np
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
-from generator.checkpoints.model.families import TURN_HALVES
+from generator.checkpoints.model.families import COUNTED_AS_ROWS, TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import is_ungated
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
@@ -31,6 +31,7 @@ ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 OLDER = "transformers4"
 BASE = re.compile(r"theta|base")  # In names of settings.
+OF_TABLE = (None, "absolute")  # Kinds of position encoding, by the word of a config.
 FACTOR = "attention_factor"
 WITHOUT: Json = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}  # What YaRN has without.
 
@@ -40,7 +41,8 @@ class Taken:
     """What one program takes.
 
     rotations: of words, by their part, and what defines each; windows: of each layer that is not of
-        sound, in positions with the query, None without one; limit: of its positions
+        sound, in positions with the query, None without one; limit: of its positions, and
+        limit_elsewhere: other files in which that is, where they have one
     pair_order: which components of a head it turns together, "" where that is not known; logits:
         by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
@@ -52,6 +54,7 @@ class Taken:
     parameters: Mapping[str, Json] = field(default_factory=dict)
     windows: tuple[int | None, ...] = ()
     limit: int | None = None
+    limit_elsewhere: tuple[str, ...] = ()
     pair_order: str = ""
     logits: float = 1.0
     refused: str = ""
@@ -89,9 +92,10 @@ class Taken:
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
+        limits = {"limit": self.limit, "elsewhere": self.limit_elsewhere}
         apart = None if self.has_angles_of(ours) else self.apart(ours)
         rotation = {"theirs": self.words, "apart": apart, "factors": self.factors_apart(ours)}
-        return "alone", {**readers, "source": source, **rotation, **layers, "limit": self.limit}
+        return "alone", {**readers, "source": source, **rotation, **layers, **limits}
 
     def turns_as(self, other: "Taken") -> bool:
         """Whether its rotations are those of ``other``."""
@@ -225,10 +229,20 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     ]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
-    limit = files.resolved.config.text_model.size("n_positions")
+    limit = _without_rows_before(files.resolved.config.text_model)
     magnitudes = [yarn_magnitude(form.scaling) for form in forms.values()]
     logits = max(filter(None, magnitudes), default=1.0) if files.config.is_latent else 1.0
     return Taken(reader, forms, parameters, tuple(windows), limit, logits=logits)
+
+
+def _without_rows_before(text: ModelConfig) -> int | None:
+    """The length without rows of a position table that stand for no position (RoBERTa's)."""
+    length = text.size("n_positions")
+    has_rows = text.family in COUNTED_AS_ROWS and text.text("position_embedding_type") in OF_TABLE
+    if length is None or not has_rows:
+        return length
+    padding = text.integer("pad_token_id")
+    return length - 1 - (1 if padding is None else padding)
 
 
 def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: Json) -> Taken:
@@ -239,12 +253,20 @@ def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: J
     if reader.limit is not None:
         blocks = [p["scaling"] for p in one.parameters.values() if p.get("scaling")]
         limit = reader.limit(text, blocks)
+    elsewhere = tuple(reader.limit_elsewhere(file)) if reader.limit_elsewhere is not None else ()
     if reader.has_windows is not None and not reader.has_windows(file):
         windows = (None,) * len(windows)
     order = "halves" if files.config.text_model.family in TURN_HALVES else ""
     if reader.pair_order is not None:
         order = reader.pair_order(file)
-    return replace(one, reader=reader, limit=limit, windows=windows, pair_order=order)
+    return replace(
+        one,
+        reader=reader,
+        limit=limit,
+        limit_elsewhere=elsewhere,
+        windows=windows,
+        pair_order=order,
+    )
 
 
 def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:

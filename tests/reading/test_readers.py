@@ -373,3 +373,35 @@ def test_text_model_is_read_by_the_code_of_the_whole_or_by_its_own() -> None:
     taken_there = mlx_lm.takes({"model_type": "kimi_k25", "text_config": text}) or {}
     assert taken_there["text_config"]["rope_theta"] == 10_000.0
     assert mlx_lm.takes({"model_type": "paligemma", "text_config": OLD}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "positions", "by_others"),
+    [("BAAI/bge-m3", "8,192", "8,194"), ("microsoft/codebert-base", "512", "514"),
+     ("jinaai/jina-embeddings-v3", "8,192", "8,194")],
+)  # fmt: skip
+def test_rows_before_the_first_position_are_no_positions(
+    name: str, positions: str, by_others: str
+) -> None:
+    """conversion/bert.py of llama.cpp 0c1e5709 takes 1 + pad_token_id from the length of RoBERTa's
+    kin, also where these have a rotation; vLLM has all rows, without other files.
+    """
+    told = {one.split(";")[0]: one for model in known_models() if model.id == name
+            for one in sentences(model.files.config)}  # fmt: skip
+    [converter] = [one for one in told.values() if "llama.cpp's converter" in one][:1]
+    assert f"limit is {positions} positions." in converter
+    [served] = [one for one in told.values() if "vLLM" in one and "max_seq_length" in one]
+    assert f"where there is one, and otherwise {by_others} positions" in served
+
+
+def test_the_limit_of_a_model_that_writes_nothing_may_be_in_other_files() -> None:
+    """vllm/config/model.py of 0.33.0: max_seq_length replaces the length of a config.json, and the
+    tokenizer's counts where position_embedding_type is absolute.
+    """
+    assert vllm.limit_elsewhere({"architectures": ["LlamaForCausalLM"]}) == []
+    of_sentences = {"architectures": ["NomicBertModel"]}
+    assert vllm.limit_elsewhere(of_sentences) == ["sentence_bert_config.json"]
+    of_table = {"architectures": ["BertModel"], "position_embedding_type": "absolute"}
+    assert vllm.limit_elsewhere(of_table) == [
+        "sentence_bert_config.json", "tokenizer_config.json"
+    ]  # fmt: skip
