@@ -249,7 +249,7 @@ def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: J
     """file: settings of the config.json, which ``files`` have in words of transformers 5"""
     config: Any = files.resolved.config.settings
     text = next((config[name] for name in TEXT if isinstance(config.get(name), Mapping)), config)
-    limit, windows = one.limit, one.windows
+    limit, windows = one.limit if reader.has_limit else None, one.windows
     if reader.limit is not None:
         blocks = [p["scaling"] for p in one.parameters.values() if p.get("scaling")]
         limit = reader.limit(text, blocks)

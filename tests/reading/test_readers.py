@@ -211,12 +211,11 @@ def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order:
 
 
 def test_programs_that_take_the_same_share_a_sentence() -> None:
-    first, other, read = sentences(ModelConfig(NEW, "own"))
+    first, *others, read = sentences(ModelConfig(NEW, "own"))
     assert "transformers 5 and vLLM 0cd57848 take base 500,000, 16 of 16" in first
     assert first.endswith("; they give no layer a window, and their limit is 64 positions.")
-    assert (
-        "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other
-    )
+    for other, name in zip(others, ("mlx-lm 0.32.2", "transformers 4.57.6"), strict=True):
+        assert f"{name} takes base 10,000, 16 of 16 components, by" in other
     assert read.startswith("What SGLang")
     unknown = " ".join(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
     assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in unknown
@@ -405,3 +404,15 @@ def test_the_limit_of_a_model_that_writes_nothing_may_be_in_other_files() -> Non
     assert vllm.limit_elsewhere(of_table) == [
         "sentence_bert_config.json", "tokenizer_config.json"
     ]  # fmt: skip
+
+
+def test_mlx_lm_has_no_limit() -> None:
+    """generate.py and server.py of mlx-lm 0.32.2 take no length from a config."""
+    settings = {**SIZES, "rope_theta": 1e4}
+    [one] = [one for one in taken(settings, "own") if one.reader.key == "mlx-lm"]
+    assert one.is_known
+    assert one.limit is None
+    assert any(
+        "mlx-lm 0.32.2 takes" in text and text.endswith("and it has no limit.")
+        for text in sentences(ConfigAlone(settings, "own").config)
+    )
