@@ -41,8 +41,8 @@ class Taken:
     """What one program takes.
 
     rotations: of words, by their part, and what defines each; windows: of each layer that is not of
-        sound, in positions with the query, None without one; limit: of its positions, and
-        limit_elsewhere: other files in which that is, where they have one
+        sound, in positions with the query, None without one; chunks: likewise; limit: of its
+        positions, and limit_elsewhere: other files in which that is, where they have one
     pair_order: which components of a head it turns together, "" where that is not known; logits:
         by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
@@ -53,6 +53,7 @@ class Taken:
     rotations: Mapping[str, Rotation] = field(default_factory=dict)
     parameters: Mapping[str, Json] = field(default_factory=dict)
     windows: tuple[int | None, ...] = ()
+    chunks: tuple[int | None, ...] = ()
     limit: int | None = None
     limit_elsewhere: tuple[str, ...] = ()
     pair_order: str = ""
@@ -75,7 +76,10 @@ class Taken:
     @property
     def windows_that_limit(self) -> list[Json]:
         """Windows below its limit, by their size, with the number of their layers."""
-        sizes = [size for size in self.windows if size and not (self.limit and size >= self.limit)]
+        return self._limiting(self.windows)
+
+    def _limiting(self, given: Sequence[int | None]) -> list[Json]:
+        sizes = [size for size in given if size and not (self.limit and size >= self.limit)]
         return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
     def sentence(self, source: str, ours: "Taken") -> tuple[str, Json]:
@@ -92,6 +96,7 @@ class Taken:
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
+        layers["chunks"] = self._limiting(self.chunks)
         limits = {"limit": self.limit, "elsewhere": self.limit_elsewhere}
         apart = None if self.has_angles_of(ours) else self.apart(ours)
         rotation = {"theirs": self.words, "apart": apart, "factors": self.factors_apart(ours)}
@@ -227,12 +232,13 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     windows = [
         layer.width if "sliding" in layer.mixers and not is_dropped else None for layer in layers
     ]
+    chunks = [layer.width if "chunked" in layer.mixers else None for layer in layers]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
     limit = _without_rows_before(files.resolved.config.text_model)
     magnitudes = [yarn_magnitude(form.scaling) for form in forms.values()]
     logits = max(filter(None, magnitudes), default=1.0) if files.config.is_latent else 1.0
-    return Taken(reader, forms, parameters, tuple(windows), limit, logits=logits)
+    return Taken(reader, forms, parameters, tuple(windows), tuple(chunks), limit, logits=logits)
 
 
 def _without_rows_before(text: ModelConfig) -> int | None:
