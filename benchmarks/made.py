@@ -83,7 +83,7 @@ def _without_windows(told: Iterable[LintFinding]) -> Iterator[str]:
     """Programs, without their version, that give no layer a window where transformers 5 does."""
     for one in told:
         if one.rule == lint.READERS and "n_layers" in one.values and not one.values["theirs"]:
-            yield from (name.rpartition(" ")[0] for name in one.values["readers"])
+            yield from differing.names(one.values["readers"])
 
 
 def _origins(record: EncodingRecord) -> dict[str, Any]:

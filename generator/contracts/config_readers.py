@@ -18,6 +18,8 @@ class ConfigReader:
         program, None where that is not known; raises RowError for one that it refuses
     limit: returns the positions that it serves by default, from what its config class makes of
         such a config and the kinds of scaling in it; None for the length that the config gives
+    has_limit: whether it has one at all
+    limit_elsewhere: returns the other files in which its limit is, where they have one
     has_windows: returns whether its layers have the windows of a config.json; None: always
     pair_order: returns which components of a head it turns together where its own key of a
         config.json says so, "" where that does not; None for a program without such a key
@@ -33,6 +35,8 @@ class ConfigReader:
     is_run: bool
     takes: Callable[[Json], Json | None]
     limit: Callable[[Json, Sequence[Json]], int] | None = None
+    has_limit: bool = True
+    limit_elsewhere: Callable[[Json], Sequence[str]] | None = None
     has_windows: Callable[[Json], bool] | None = None
     pair_order: Callable[[Json], str] | None = None
     keys: Mapping[str, Collection[str]] = field(default_factory=dict)

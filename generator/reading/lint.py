@@ -182,6 +182,6 @@ def sentences(config: ModelConfig) -> tuple[str, ...]:
     """
     every = taken(config.settings, config.where)
     rule = next(rule for rule in all_rules() if rule.key == READERS)
-    read = [one.name for one in every if not one.reader.is_run]
+    read = [one.name for one in every if one.is_known and not one.reader.is_run]
     said = [rule.wording(kind, **values) for kind, values in together(every, config.source)]
-    return (*said, rule.wording("not_run", readers=read))
+    return (*said, rule.wording("not_run", readers=read)) if read else tuple(said)

@@ -13,7 +13,7 @@ import numpy as np
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.files.weights import CONFIG
 from generator.checkpoints.model import origins
-from generator.checkpoints.model.families import TURN_HALVES
+from generator.checkpoints.model.families import COUNTED_AS_ROWS, TURN_HALVES
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.resolved import is_ungated
 from generator.contracts import ConfigReader, Json, ModelConfig, discovery
@@ -23,6 +23,7 @@ from generator.encodings.rotations import yarn_magnitude
 from generator.errors import RowError
 from generator.reading import programs
 from generator.reading.find import find
+from generator.reading.registered import WITH_OTHERS, registered, without_code
 
 CLOSE = 1e-4  # Relative, of frequencies and factors.
 # What the code of a program meets in settings of another type than it expects.
@@ -30,6 +31,7 @@ ODD = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 OURS = "transformers5"  # In whose words this program reads.
 OLDER = "transformers4"
 BASE = re.compile(r"theta|base")  # In names of settings.
+OF_TABLE = (None, "absolute")  # Kinds of position encoding, by the word of a config.
 FACTOR = "attention_factor"
 WITHOUT: Json = {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True}  # What YaRN has without.
 
@@ -39,26 +41,32 @@ class Taken:
     """What one program takes.
 
     rotations: of words, by their part, and what defines each; windows: of each layer that is not of
-        sound, in positions with the query, None without one; limit: of its positions
+        sound, in positions with the query, None without one; chunks: likewise; limit: of its
+        positions, and limit_elsewhere: other files in which that is, where they have one
     pair_order: which components of a head it turns together, "" where that is not known; logits:
         by what it multiplies all attention logits where a scaling of latent attention says so
     refused: why it refuses the file, "" otherwise; is_known: whether what it takes is known
+    without_code: architectures for which it has no code of its own
     """
 
     reader: ConfigReader
     rotations: Mapping[str, Rotation] = field(default_factory=dict)
     parameters: Mapping[str, Json] = field(default_factory=dict)
     windows: tuple[int | None, ...] = ()
+    chunks: tuple[int | None, ...] = ()
     limit: int | None = None
+    limit_elsewhere: tuple[str, ...] = ()
     pair_order: str = ""
     logits: float = 1.0
     refused: str = ""
     is_known: bool = True
+    without_code: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The program and its version."""
-        return f"{self.reader.name} {self.reader.version}"
+        version = registered(self.reader.key)["version"] if self.without_code else ""
+        return f"{self.reader.name} {version or self.reader.version}"
 
     @property
     def words(self) -> list[str]:
@@ -68,7 +76,10 @@ class Taken:
     @property
     def windows_that_limit(self) -> list[Json]:
         """Windows below its limit, by their size, with the number of their layers."""
-        sizes = [size for size in self.windows if size and not (self.limit and size >= self.limit)]
+        return self._limiting(self.windows)
+
+    def _limiting(self, given: Sequence[int | None]) -> list[Json]:
+        sizes = [size for size in given if size and not (self.limit and size >= self.limit)]
         return [{"size": size, "count": sizes.count(size)} for size in dict.fromkeys(sizes)]
 
     def sentence(self, source: str, ours: "Taken") -> tuple[str, Json]:
@@ -79,12 +90,17 @@ class Taken:
         readers = {"readers": [self.name]}
         if self.refused:
             return "refused", {**readers, "reason": self.refused}
+        if self.without_code:
+            is_own = self.reader.key in WITH_OTHERS
+            return "no_code", {**readers, "names": self.without_code, "is_own": is_own}
         if not self.is_known:
             return "not_known", {**readers, "source": source}
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
+        layers["chunks"] = self._limiting(self.chunks)
+        limits = {"limit": self.limit, "elsewhere": self.limit_elsewhere}
         apart = None if self.has_angles_of(ours) else self.apart(ours)
         rotation = {"theirs": self.words, "apart": apart, "factors": self.factors_apart(ours)}
-        return "alone", {**readers, "source": source, **rotation, **layers, "limit": self.limit}
+        return "alone", {**readers, "source": source, **rotation, **layers, **limits}
 
     def turns_as(self, other: "Taken") -> bool:
         """Whether its rotations are those of ``other``."""
@@ -180,6 +196,8 @@ def taken_by(reader: ConfigReader, settings: Json, where: str, known: dict[str, 
     """What one reader takes. known: by what settings mean to transformers 5, to which that of this
     reader is added
     """
+    if (names := without_code(reader.key, settings)) is not None:
+        return Taken(reader, is_known=False, without_code=names)
     try:
         meant = reader.takes(settings)
     except RowError as error:
@@ -214,28 +232,47 @@ def _of(reader: ConfigReader, files: ConfigAlone) -> Taken:
     windows = [
         layer.width if "sliding" in layer.mixers and not is_dropped else None for layer in layers
     ]
+    chunks = [layer.width if "chunked" in layer.mixers else None for layer in layers]
     forms: dict[str, Any] = {part: one.form for part, one in turning.items()}
     parameters = {part: one.record.parameters for part, one in turning.items()}
-    limit = files.resolved.config.text_model.size("n_positions")
+    limit = _without_rows_before(files.resolved.config.text_model)
     magnitudes = [yarn_magnitude(form.scaling) for form in forms.values()]
     logits = max(filter(None, magnitudes), default=1.0) if files.config.is_latent else 1.0
-    return Taken(reader, forms, parameters, tuple(windows), limit, logits=logits)
+    return Taken(reader, forms, parameters, tuple(windows), tuple(chunks), limit, logits=logits)
+
+
+def _without_rows_before(text: ModelConfig) -> int | None:
+    """The length without rows of a position table that stand for no position (RoBERTa's)."""
+    length = text.size("n_positions")
+    has_rows = text.family in COUNTED_AS_ROWS and text.text("position_embedding_type") in OF_TABLE
+    if length is None or not has_rows:
+        return length
+    padding = text.integer("pad_token_id")
+    return length - 1 - (1 if padding is None else padding)
 
 
 def _with_own_ways(one: Taken, reader: ConfigReader, files: ConfigAlone, file: Json) -> Taken:
     """file: settings of the config.json, which ``files`` have in words of transformers 5"""
     config: Any = files.resolved.config.settings
     text = next((config[name] for name in TEXT if isinstance(config.get(name), Mapping)), config)
-    limit, windows = one.limit, one.windows
+    limit, windows = one.limit if reader.has_limit else None, one.windows
     if reader.limit is not None:
         blocks = [p["scaling"] for p in one.parameters.values() if p.get("scaling")]
         limit = reader.limit(text, blocks)
+    elsewhere = tuple(reader.limit_elsewhere(file)) if reader.limit_elsewhere is not None else ()
     if reader.has_windows is not None and not reader.has_windows(file):
         windows = (None,) * len(windows)
     order = "halves" if files.config.text_model.family in TURN_HALVES else ""
     if reader.pair_order is not None:
         order = reader.pair_order(file)
-    return replace(one, reader=reader, limit=limit, windows=windows, pair_order=order)
+    return replace(
+        one,
+        reader=reader,
+        limit=limit,
+        limit_elsewhere=elsewhere,
+        windows=windows,
+        pair_order=order,
+    )
 
 
 def by_rotation(every: Sequence[Taken]) -> list[list[Taken]]:

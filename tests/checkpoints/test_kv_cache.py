@@ -139,6 +139,10 @@ def test_a_state_of_one_size_is_not_kept_by_position() -> None:
     assert by_config(mamba) == ()
 
 
+def test_a_text_tower_that_writes_nothing_keeps_nothing() -> None:
+    assert by_config({"model_type": "clip", "text_config": {"model_type": "clip_text_model"}}) == ()
+
+
 def test_layers_that_share_keys_and_values_keep_none() -> None:
     model = known_model("google/gemma-4-E2B-it")
     assert model is not None

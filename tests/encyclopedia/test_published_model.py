@@ -91,8 +91,8 @@ SAYS: dict[str, tuple[str, ...]] = {
         "What each program takes From config.json, llama.cpp's converter",
     ),
     "mistralai/Mistral-7B-v0.1": (  # 32 layers × 2,048 numbers × 2 bytes, × 32,768 positions.
-        "131.1 kB of cache in bf16, for the first 4,096 positions alone; with llama.cpp's",
-        "converter, mlx-lm and SGLang, which give no layer a window, for every one",
+        "131.1 kB of cache in bf16, for the first 4,096 positions alone; with llama.cpp,",
+        "mlx-lm and SGLang, which give no layer a window, for every one",
         "--max-model-len 8192", "--max-model-len 32768", "-c 32768 , or -c 0 for",
         "Beyond 8,192, no statement of its maker on how well it reads is known here, and no layer",
         "farther back than 4,096 positions with programs",
@@ -144,7 +144,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "openai/gpt-oss-20b": (
         "beta_fast 32.0", "truncate false", "3.003 GiB", "1.347, which makes logits × 1.813",
-        "one sequence of 131,072 positions of this model takes 6.442 GB (6 GiB) in bf16",
+        "one sequence of 131,072 positions takes 6.442 GB (6 GiB) in bf16",
     ),
     "FacebookAI/roberta-base": (
         "Configured context 512 positions of 514 rows of its table",
@@ -283,7 +283,22 @@ def test_a_cache_that_reserves_whole_pages_is_that_of_hf_mem() -> None:
     for given, gibibytes in ((row, 6.09), (whole, 12.0)):
         values = dict(published_model._costs(given))[8192]
         assert 32 * values * 2 / 2**30 == pytest.approx(gibibytes, abs=0.005)
-    assert "12.00 GiB, of which 6.09 GiB are used" in said("openai/gpt-oss-20b")
+    assert "--disable-hybrid-kv-cache-manager" in said("openai/gpt-oss-20b")
+    assert "hf-mem" not in said("openai/gpt-oss-20b")
+
+
+def test_pages_reserved_in_layers_with_chunks_are_all() -> None:
+    """vllm/config/vllm.py of 0.33.0 turns its hybrid manager off for models with chunks."""
+    text = said("meta-llama/Llama-4-Scout-17B-16E-Instruct")
+    assert "vLLM reserves pages for all positions in layers with chunks too" in text
+    assert "no layer a window" not in text
+
+
+def test_advice_on_the_lists_of_longrope_agrees() -> None:
+    """src/llama-model.cpp of llama.cpp 0c1e5709, get_rope_factors, goes by the context."""
+    text = said("microsoft/Phi-3.5-mini-instruct")
+    assert "llama.cpp and vLLM choose by the length that they are started with" in text
+    assert "llama.cpp goes by its context: with -c above 4,096 for each sequence" in text
     assert "12.00 GiB" not in said("Qwen/Qwen3-8B")
 
 

@@ -211,12 +211,11 @@ def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order:
 
 
 def test_programs_that_take_the_same_share_a_sentence() -> None:
-    first, other, read = sentences(ModelConfig(NEW, "own"))
+    first, *others, read = sentences(ModelConfig(NEW, "own"))
     assert "transformers 5 and vLLM 0cd57848 take base 500,000, 16 of 16" in first
     assert first.endswith("; they give no layer a window, and their limit is 64 positions.")
-    assert (
-        "mlx-lm 0.32.2 and transformers 4.57.6 take base 10,000, 16 of 16 components, by" in other
-    )
+    for other, name in zip(others, ("mlx-lm 0.32.2", "transformers 4.57.6"), strict=True):
+        assert f"{name} takes base 10,000, 16 of 16 components, by" in other
     assert read.startswith("What SGLang")
     unknown = " ".join(sentences(ModelConfig({**NEW, "model_type": "olmo3"}, "own")))
     assert "mlx-lm 0.32.2 does not load the file: it has no default for rope_theta" in unknown
@@ -373,3 +372,47 @@ def test_text_model_is_read_by_the_code_of_the_whole_or_by_its_own() -> None:
     taken_there = mlx_lm.takes({"model_type": "kimi_k25", "text_config": text}) or {}
     assert taken_there["text_config"]["rope_theta"] == 10_000.0
     assert mlx_lm.takes({"model_type": "paligemma", "text_config": OLD}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "positions", "by_others"),
+    [("BAAI/bge-m3", "8,192", "8,194"), ("microsoft/codebert-base", "512", "514"),
+     ("jinaai/jina-embeddings-v3", "8,192", "8,194")],
+)  # fmt: skip
+def test_rows_before_the_first_position_are_no_positions(
+    name: str, positions: str, by_others: str
+) -> None:
+    """conversion/bert.py of llama.cpp 0c1e5709 takes 1 + pad_token_id from the length of RoBERTa's
+    kin, also where these have a rotation; vLLM has all rows, without other files.
+    """
+    told = {one.split(";")[0]: one for model in known_models() if model.id == name
+            for one in sentences(model.files.config)}  # fmt: skip
+    [converter] = [one for one in told.values() if "llama.cpp's converter" in one][:1]
+    assert f"limit is {positions} positions." in converter
+    [served] = [one for one in told.values() if "vLLM" in one and "max_seq_length" in one]
+    assert f"where there is one, and otherwise {by_others} positions" in served
+
+
+def test_the_limit_of_a_model_that_writes_nothing_may_be_in_other_files() -> None:
+    """vllm/config/model.py of 0.33.0: max_seq_length replaces the length of a config.json, and the
+    tokenizer's counts where position_embedding_type is absolute.
+    """
+    assert vllm.limit_elsewhere({"architectures": ["LlamaForCausalLM"]}) == []
+    of_sentences = {"architectures": ["NomicBertModel"]}
+    assert vllm.limit_elsewhere(of_sentences) == ["sentence_bert_config.json"]
+    of_table = {"architectures": ["BertModel"], "position_embedding_type": "absolute"}
+    assert vllm.limit_elsewhere(of_table) == [
+        "sentence_bert_config.json", "tokenizer_config.json"
+    ]  # fmt: skip
+
+
+def test_mlx_lm_has_no_limit() -> None:
+    """generate.py and server.py of mlx-lm 0.32.2 take no length from a config."""
+    settings = {**SIZES, "rope_theta": 1e4}
+    [one] = [one for one in taken(settings, "own") if one.reader.key == "mlx-lm"]
+    assert one.is_known
+    assert one.limit is None
+    assert any(
+        "mlx-lm 0.32.2 takes" in text and text.endswith("and it has no limit.")
+        for text in sentences(ConfigAlone(settings, "own").config)
+    )

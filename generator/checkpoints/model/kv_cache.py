@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
+from generator.libraries import light_transformers
 
 # Names of the number of heads for keys and values, in configs of transformers and of model authors.
 N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", "num_query_groups")
@@ -40,7 +41,7 @@ class CachedLayers:
 def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
     """The layers of a decoder that keep something of each position, alike ones together, the first
     first; None where that is not known, as with an indexer whose keys stand for several positions
-    (GLM-5.3-Flash), and for what has no decoder alone.
+    (GLM-5.3-Flash), and for what has no decoder alone; none for a text tower that writes nothing.
 
     Source: heads · (components of a key + of a value) numbers; with a latent (DeepSeek-V2, arXiv
     2405.04434, section 2.1.2) kv_lora_rank + qk_rope_head_dim
@@ -54,6 +55,8 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
         for layer in layers
     ):
         return None
+    if _is_read_at_once(config.family):
+        return ()
     of_text = config.text_model
     if of_text.count("index_kpool"):
         return None
@@ -76,6 +79,16 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
             )
             found[key] = found.get(key, 0) + 1
     return tuple(CachedLayers(count, *key) for key, count in found.items())
+
+
+def _is_read_at_once(family: str) -> bool:
+    """Whether transformers has a family to compare texts with images, and to write none (CLIP)."""
+    auto = light_transformers("models.auto.modeling_auto")
+    writing = (
+        auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys()
+        | auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.keys()
+    )
+    return family in auto.MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING_NAMES.keys() - writing
 
 
 def type_of_cache(config: ModelConfig) -> tuple[str, str] | None:

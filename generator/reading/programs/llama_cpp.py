@@ -34,9 +34,12 @@ LOSE_SCALING = frozenset({"cohere", "cohere2", "falcon_h1"})
 BY_DEFAULT = 10_000.0  # Of llama.cpp, for a file without a base.
 # Lengths that classes write, whatever the file says.
 LENGTHS = {"falcon": 2048, "nemotron_h": 2**20}
+# Classes that take the rows of padding away (conversion/bert.py).
+WITHOUT_ROWS = frozenset(
+    {"RobertaModel", "RobertaForSequenceClassification", "XLMRobertaModel",
+     "XLMRobertaForSequenceClassification"}
+)  # fmt: skip
 OWN_WAYS = frozenset({"ministral3"})
-# Families whose architecture it does not know.
-NOT_KNOWN = frozenset({"aya_vision", "mllama", "persimmon", "recurrent_gemma", "zamba2"})
 PLAIN = {"rope_theta": BY_DEFAULT, TYPE: "default"}
 KEPT = ("rope_theta", "mrope_section", "partial_rotary_factor")
 # By kind of scaling: of YaRN, llama.cpp takes the magnitude by the factor alone, and always a range
@@ -59,13 +62,26 @@ def takes(settings: Json) -> Json | None:
     errors: RowError for YaRN without an original length, and for Granite with Llama 3's
     """
     family = str(settings.get("model_type"))
-    if not is_known(family) or family in OWN_WAYS | NOT_KNOWN:
+    if not is_known(family) or family in OWN_WAYS:
         return None
+    if not WITHOUT_ROWS.isdisjoint(map(str, settings.get("architectures") or ())):
+        settings = _without_rows(settings)
     for name in TEXT:
         if isinstance(part := settings.get(name), Mapping):
             inner = takes(part)
             return None if inner is None else {**settings, name: inner}
     return _stored(settings, family)
+
+
+def _without_rows(settings: Json) -> Json:
+    """With the length that its class for RoBERTa writes also where a rotation needs no rows; what
+    is read as transformers 5 does has it otherwise.
+    """
+    length, padding = settings.get("max_position_embeddings"), settings.get("pad_token_id")
+    has_table = settings.get("position_embedding_type") in (None, "absolute")
+    if has_table or not isinstance(length, int) or not isinstance(padding, int):
+        return settings
+    return {**settings, "max_position_embeddings": length - 1 - padding}
 
 
 def _stored(settings: Json, family: str) -> Json | None:

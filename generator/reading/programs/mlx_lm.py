@@ -185,9 +185,11 @@ READER = ConfigReader(
     name="mlx-lm",
     version="0.32.2",
     read_on="2026-11-29",
-    source="mlx_lm/models/base.py, from_dict; models/rope_utils.py, initialize_rope; each model",
+    source="mlx_lm/models/base.py, from_dict; models/rope_utils.py, initialize_rope; each model;"
+    " no text is refused by its length in generate.py and server.py",
     is_run=True,
     takes=takes,
+    has_limit=False,
     has_windows=has_windows,
     pair_order=pair_order,
     keys={"indexer_rope_interleave": ("deepseek_v32", "glm_moe_dsa")},

@@ -6,6 +6,7 @@ from generator.checkpoints.model.resolved import is_known, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
+from generator.reading.registered import registered
 from generator.text import short
 
 # Its names for the same, the first that the file has counts.
@@ -23,6 +24,7 @@ WITHOUT_LENGTH = 2048
 IN_LENGTH = frozenset(
     {"longrope", "llama3", "yarn", "deepseek_yarn", "telechat3-yarn", "deepseek_llama_scaling"}
 )
+OF_SENTENCES, OF_TOKENIZER = "sentence_bert_config.json", "tokenizer_config.json"
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
@@ -67,6 +69,17 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:
     return int(length * factor)
 
 
+def limit_elsewhere(settings: Json) -> list[str]:
+    """Those of a model that writes nothing: of Sentence Transformers, and with a position table of
+    the tokenizer.
+    """
+    pooling = set(registered("vllm")["pooling"])
+    if pooling.isdisjoint(map(str, settings.get("architectures") or ())):
+        return []
+    has_table = settings.get("position_embedding_type") == "absolute"
+    return [OF_SENTENCES, OF_TOKENIZER][: 1 + has_table]
+
+
 def _blocks(settings: Json) -> Iterator[Json]:
     """Settings of its rotations, and of those in nested configs."""
     for name, value in settings.items():
@@ -85,10 +98,11 @@ READER = ConfigReader(
     source="vllm/model_executor/layers/rotary_embedding/__init__.py, get_rope, and"
     " yarn_scaling_rope.py; as of 0036026e vllm/transformers_utils/config.py, patch_rope_parameters"
     " and patch_legacy_rope_type; vllm/config/model.py, _get_and_verify_max_len, as of the change"
-    " that lets it go by the length for YaRN (pull request 56446)",
+    " that lets it go by the length for YaRN (pull request 56446), and its callers",
     is_run=False,
     takes=takes,
     limit=limit,
+    limit_elsewhere=limit_elsewhere,
     keys={
         "original_rope": ("chatglm",),
         "indexer_rope_interleave": ("deepseek_v32", "glm_moe_dsa"),

@@ -53,7 +53,10 @@ def find(examined: Examined) -> Iterator[tuple[str, Json]]:
             mends = {"mend": mend, **_unmended(group, ours, unmended)}
             yield kind, {"source": config.source, **mends, **_both(group, ours)}
         known = [one for one in asked if one.is_known and not one.refused]
-        yield from _of_layers(known, ours, dotted(config.path_of("n_positions")))
+        # Of RoBERTa's 514 rows, 512 are positions.
+        is_of_rows = config.text_model.size("n_positions") not in (None, ours.limit)
+        length = "" if is_of_rows else dotted(config.path_of("n_positions"))
+        yield from _of_layers(known, ours, length)
 
 
 def _is_long(one: Taken, ours: Taken) -> bool:
@@ -118,7 +121,7 @@ def _of_layers(asked: Sequence[Taken], ours: Taken, length: str) -> Iterator[tup
             by_windows.setdefault(str(limiting[0]), about)["readers"].append(one.name)
     yield from (("windows", values) for values in by_windows.values())
     served = [one for one in asked if one.reader.limit is not None and (one.limit or 0) > 0]
-    limits = [one for one in served if one.limit != ours.limit]
+    limits = [one for one in served if one.limit != ours.limit and not one.limit_elsewhere]
     if limits and ours.limit:
         by_program = [{"reader": one.name, "limit": one.limit} for one in limits]
         readers, paths = {"readers": [one.name for one in limits]}, [length] if length else []
@@ -149,7 +152,7 @@ RULE = Rule(
     key="readers",
     levels={**dict.fromkeys(("otherwise", "pairs"), "warning"),
             **dict.fromkeys(("by_default", "long_alone", "refused", "windows", "limits", "alone",
-                             "not_known"), "note")},
+                             "no_code", "not_known"), "note")},
     find=find,
     about=(*ROPE, "rope_theta", "model_type"),
 )  # fmt: skip
