@@ -53,14 +53,20 @@ def without_code(program: str, settings: Json) -> tuple[str, ...] | None:
     return (family,) if classes else ()
 
 
+def architectures(settings: Json) -> list[str]:
+    """Those that a config names."""
+    given = settings.get("architectures")
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+
+
 def _named(settings: Json, *, is_by_text: bool) -> list[str]:
     """The architectures by which a program goes."""
-    whole = [name for name in settings.get("architectures") or () if isinstance(name, str)]
+    whole = architectures(settings)
     if not is_by_text:
         return whole
     parts = [part for name in TEXT if isinstance(part := settings.get(name), Mapping)]
-    inner = [part["architectures"] for part in parts if part.get("architectures")]
-    return [inner[0][0]] if inner and not WHOLE.intersection(whole) else whole[:1]
+    inner = [name for part in parts for name in architectures(part)]
+    return inner[:1] if inner and not WHOLE.intersection(whole) else whole[:1]
 
 
 def _alike(name: str, program: str) -> Iterator[str]:

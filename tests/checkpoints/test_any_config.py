@@ -88,6 +88,8 @@ def test_any_config_has_encodings_or_a_row_error(
         ("deepseek-ai--deepseek-vl2-tiny", ("projector_config", "model_type"), ["x"]),
         ("microsoft--Phi-3.5-MoE-instruct", ("rope_scaling", "short_mscale"), -math.inf),
         ("allenai--olmOCR-2-7B-1025", ("rope_theta",), "😀" * 500),
+        ("01-ai--Yi-6B", ("architectures",), -1),
+        ("google--gemma-3-4b-it", ("architectures",), {"a": [1]}),
         ("allenai--olmOCR-2-7B-1025", ("rope_scaling", "rope_type"), "é" * 3000),
     ],
 )

@@ -9,6 +9,7 @@ from generator.checkpoints.model.resolved import defaults, is_known
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.errors import RowError
+from generator.reading.registered import architectures
 
 ROPE, SCALING, TYPE = "rope_parameters", "rope_scaling", "rope_type"
 ORIGINAL, FULL = "original_max_position_embeddings", "full_attention"
@@ -64,7 +65,7 @@ def takes(settings: Json) -> Json | None:
     family = str(settings.get("model_type"))
     if not is_known(family) or family in OWN_WAYS:
         return None
-    if not WITHOUT_ROWS.isdisjoint(map(str, settings.get("architectures") or ())):
+    if not WITHOUT_ROWS.isdisjoint(architectures(settings)):
         settings = _without_rows(settings)
     for name in TEXT:
         if isinstance(part := settings.get(name), Mapping):

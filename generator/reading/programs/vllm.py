@@ -6,7 +6,7 @@ from generator.checkpoints.model.resolved import is_known, with_query
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import ROPE
 from generator.errors import RowError
-from generator.reading.registered import registered
+from generator.reading.registered import architectures, registered
 from generator.text import short
 
 # Its names for the same, the first that the file has counts.
@@ -74,7 +74,7 @@ def limit_elsewhere(settings: Json) -> list[str]:
     the tokenizer.
     """
     pooling = set(registered("vllm")["pooling"])
-    if pooling.isdisjoint(map(str, settings.get("architectures") or ())):
+    if pooling.isdisjoint(architectures(settings)):
         return []
     has_table = settings.get("position_embedding_type") == "absolute"
     return [OF_SENTENCES, OF_TOKENIZER][: 1 + has_table]
