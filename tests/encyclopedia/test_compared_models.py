@@ -87,8 +87,7 @@ def test_caches_say_what_programs_without_windows_take(atlas: Atlas) -> None:
         "programs without windows: for each token"
     )
     assert said["KV cache of 131,072 tokens, bf16"] == (
-        "536.9 MB, or 17.18 GB (16 GiB) with llama.cpp's converter, mlx-lm and SGLang; "
-        "beyond its context"
+        "536.9 MB, or 17.18 GB (16 GiB) with llama.cpp, mlx-lm and SGLang; beyond its context"
     )
     assert said["KV cache of 4,096 tokens, bf16"] == "536.9 MB"
 
