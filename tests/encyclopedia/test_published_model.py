@@ -146,6 +146,9 @@ SAYS: dict[str, tuple[str, ...]] = {
         "beta_fast 32.0", "truncate false", "3.003 GiB", "1.347, which makes logits × 1.813",
         "one sequence of 131,072 positions takes 6.442 GB (6 GiB) in bf16",
     ),
+    "openai/clip-vit-base-patch32": (
+        "Longer texts", "It reads a text at once, of at most 77 tokens, one for each row of its",
+    ),
     "FacebookAI/roberta-base": (
         "Configured context 512 positions of 514 rows of its table",
         "its position table has 514 rows, of which 512 are positions",

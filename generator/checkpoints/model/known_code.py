@@ -45,8 +45,7 @@ def code_of(resolved: Resolved) -> ConfigAlone | None:
     """
     config = resolved.given
     if shapes := tables(resolved.readable):
-        infos = {name: TensorInfo("", "", shape) for name, shape in shapes.items()}
-        return ConfigAlone(config.settings, config.where, tensors=infos, program=config.program)
+        return with_tensors(resolved, packed(shapes))
     known = _tensors()
     if resolved.refused or is_too_deep(config) or not known:
         return code_files(resolved)

@@ -58,48 +58,48 @@ def resizing_of(config: ModelConfig) -> Resizing | None:
     its code does not say it, or says several ways.
     """
     families = {section.text("model_type") for section in config.nested()}
-    ways = {way for family in families if family and is_known(family) for way in _ways(family)}
+    known = [family for family in families if family and is_known(family)]
+    ways = {way for family in known for way in _ways(family)}
     way = ways.pop() if len(ways) == 1 else None
-    is_read = not any(_has_one_grid(family) for family in families if family and is_known(family))
-    return way and replace(way, is_read=is_read)
+    return way and replace(way, is_read=not any(map(_has_one_grid, known)))
 
 
 @cache
 def _has_one_grid(family: str) -> bool:
     """Whether code behind an encoder of images reshapes its vectors to the grid of its config."""
-    tree, _ = _code_of(family)
-    classes = () if tree is None else [one for one in tree.body if isinstance(one, ast.ClassDef)]
-    for one in classes:
+    text, _ = _code_of(family)
+    if OF_TOWER not in text:  # Saves the parsing of most.
+        return False
+    for one in ast.parse(text).body:
         sides = {
             ast.unparse(node.targets[0])
             for node in ast.walk(one)
             if isinstance(node, ast.Assign) and OF_TOWER in ast.unparse(node.value)
         }
-        for call in ast.walk(one):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(RESHAPES):
-                given = [ast.unparse(value) for value in call.args]
-                if any(given.count(side) > 1 for side in sides):
-                    return True
+        calls = [node for node in ast.walk(one) if isinstance(node, ast.Call)] if sides else []
+        for call in calls:
+            given = [ast.unparse(value) for value in call.args]
+            is_reshaped = ast.unparse(call.func).endswith(RESHAPES)
+            if is_reshaped and any(given.count(side) > 1 for side in sides):
+                return True
     return False
 
 
-def _code_of(family: str) -> tuple[ast.Module | None, str]:
-    """What defines a family's model, and the module's name; None where no such file exists."""
+def _code_of(family: str) -> tuple[str, str]:
+    """What defines a family's model, "" where no such file exists, and the module's name."""
     name: str = config_classes()[family].__module__.replace("configuration_", "modeling_")
     package, _, module = name.rpartition(".")
     spec = find_spec(package)
     folder = Path(spec.origin).parent if spec and spec.origin else Path()
     path = folder / f"{module}.py"
-    tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else None
-    return tree, module
+    return path.read_text(encoding="utf-8") if path.is_file() else "", module
 
 
 @cache
 def _ways(family: str) -> frozenset[Resizing | None]:
     """Those of a family; None for one whose arguments are no constants."""
-    tree, module = _code_of(family)
-    if tree is None:
-        return frozenset()
+    text, module = _code_of(family)
+    tree = ast.parse(text)
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     weighed = {way for (of, function), way in WEIGHS.items() if of == module and function in names}
     return frozenset(_in_code(tree)) or frozenset(weighed)

@@ -281,12 +281,11 @@ def _types(own: Json | None) -> Iterator[tuple[str, int, bool]]:
     """
     name = "" if own is None else SHORT[own["name"]]
     common = {"bf16": 2, "fp8": 1}
-    both = "fp16 or bf16" if name == "fp16" else ""
-    if own is not None and name not in common and not both:
+    both = {"bf16": "fp16 or bf16"} if name == "fp16" else {}  # Of one size.
+    if own is not None and not both and name not in common:
         yield name, own["bytes"], True
     for short, size in common.items():
-        is_same = short == "bf16" and bool(both)
-        yield (both if is_same else short), size, is_same or short == name
+        yield both.get(short, short), size, short == name or short in both
 
 
 def _costs(model: Json) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ WITHOUT_LENGTH = 2048
 IN_LENGTH = frozenset(
     {"longrope", "llama3", "yarn", "deepseek_yarn", "telechat3-yarn", "deepseek_llama_scaling"}
 )
-OF_SENTENCES, OF_TOKENIZER = "sentence_bert_config.json", "tokenizer_config.json"
+ELSEWHERE = "sentence_bert_config.json", "tokenizer_config.json"  # The latter with a table alone.
 ALIKE = frozenset({("su", "longrope"), ("mrope", "default")})
 
 
@@ -70,14 +70,11 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:
 
 
 def limit_elsewhere(settings: Json) -> list[str]:
-    """Those of a model that writes nothing: of Sentence Transformers, and with a position table of
-    the tokenizer.
-    """
-    pooling = set(registered("vllm")["pooling"])
-    if pooling.isdisjoint(architectures(settings)):
+    """Those of a model that writes nothing."""
+    if set(registered("vllm")["pooling"]).isdisjoint(architectures(settings)):
         return []
     has_table = settings.get("position_embedding_type") == "absolute"
-    return [OF_SENTENCES, OF_TOKENIZER][: 1 + has_table]
+    return list(ELSEWHERE[: 1 + has_table])
 
 
 def _blocks(settings: Json) -> Iterator[Json]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from generator.checkpoints import sources
 from generator.contracts import Atlas, Copy, Outcome, Page, PageContext, PageKind, Source, discovery
+from generator.contracts.checkpoints import EncodingRecord
 from generator.contracts.wording import Wording
 from generator.encodings import Rotation
 from generator.site.pictures import badges
@@ -50,9 +51,9 @@ def pages(atlas: Atlas) -> list[Page]:
             _follows(copy),
             *_original(copy, outcomes),
             badges.path(outcome),
-            (files := _files(outcome)),
+            _files(outcome),
             badges.not_compared(copy.comparison) if copy.comparison else "",
-            _rotates(outcome) and any(file.endswith(".gguf") for file in files),
+            _is_turned_gguf(outcome),
         )
         for outcome in atlas.outcomes
         if (copy := outcome.copy)
@@ -60,14 +61,19 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("copies.md", CopiesContext(rows))] if rows else []
 
 
-def _rotates(outcome: Outcome) -> bool:
-    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-    return any(record.form == Rotation.__name__ for record in records)
+def _is_turned_gguf(outcome: Outcome) -> bool:
+    return any(
+        record.form == Rotation.__name__ and record.provenance.file.endswith(".gguf")
+        for record in _records(outcome)
+    )
 
 
 def _files(outcome: Outcome) -> list[str]:
-    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
-    return list(dict.fromkeys(record.provenance.file for record in records))
+    return list(dict.fromkeys(record.provenance.file for record in _records(outcome)))
+
+
+def _records(outcome: Outcome) -> list[EncodingRecord]:
+    return [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
 
 
 def _follows(copy: Copy) -> str:
