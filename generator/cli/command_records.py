@@ -19,7 +19,7 @@ def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
     of the other.
     """
     own = [
-        _command(info.callback, group)
+        _command(info.callback, group, info.epilog or "")
         for info in app.registered_commands
         if not info.hidden and info.callback
     ]
@@ -29,7 +29,7 @@ def commands(app: typer.Typer, group: str = "") -> tuple[Command, ...]:
     return tuple(sorted(own, key=lambda one: place(one.name)))
 
 
-def _command(function: Any, group: str) -> Command:
+def _command(function: Any, group: str, epilog: str) -> Command:
     summary, *paragraphs = (
         " ".join(text.split()) for text in inspect.cleandoc(function.__doc__).split("\n\n")
     )
@@ -45,6 +45,7 @@ def _command(function: Any, group: str) -> Command:
         summary,
         endings,
         tuple(_parameter(name, hints[name], signature[name].default) for name in signature),
+        tuple(line.strip() for line in epilog.splitlines() if line.startswith("  ")),
     )
 
 

@@ -170,7 +170,7 @@ class Parameter:
 @dataclass(frozen=True)
 class Command:
     """A command. group: what it is for; summary: one sentence; endings: its exit codes where they
-    have a meaning of their own, else ""
+    have a meaning of their own, else ""; examples: lines of a shell
     """
 
     name: str
@@ -178,6 +178,7 @@ class Command:
     summary: str
     endings: str
     parameters: tuple[Parameter, ...]
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,10 @@ from typing import Any
 
 from generator.checkpoints.model.patch_grid import config_grids, pair
 from generator.checkpoints.model.resizing import resizing_of
-from generator.contracts import ModelConfig, Resolved
+from generator.contracts import Encoding, ModelConfig, Resolved
+from generator.encodings import Form, PositionTable
 
+VIDEO = "video"  # Part of an encoding of the frames of a clip.
 ROWS = ("num_position_embeddings", "num_patches")  # of a square table for images of any size
 SIDES = ("init_pos_emb_height", "init_pos_emb_width")
 # Patches along each side that one token of the text stands for.
@@ -19,7 +21,7 @@ MERGED = ("spatial_merge_size", "merge_kernel_size", "pooling_kernel_size")
 RATE, OF_FEATURES = 16_000, 0.02
 
 
-def image(resolved: Resolved) -> dict[str, Any] | None:
+def image(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> dict[str, Any] | None:
     """What reads images, as in models.json; None without patches."""
     given, whole = resolved.given, resolved.config
     section = next((one for one in whole.nested() if one.count("patch_size")), None)
@@ -27,6 +29,8 @@ def image(resolved: Resolved) -> dict[str, Any] | None:
         return None
     grid = next(chain(config_grids(given), _tables(given)), None)
     way = resizing_of(whole)
+    tables = (one.form for one in encodings if one.part == VIDEO)
+    of_time = (form for form in tables if isinstance(form, PositionTable))
     return {
         "size": _pair(given, ("image_size",)),
         "patch": section.count("patch_size"),
@@ -34,6 +38,7 @@ def image(resolved: Resolved) -> dict[str, Any] | None:
         "extra": way.special if way and grid else None,
         "merged": next(iter(_pair(given, MERGED) or ()), None),
         "tokens": given.anywhere.count("mm_tokens_per_image"),
+        "frames": next((form.shape[0] for form in of_time), None),
         "resizing": None
         if way is None
         else {

@@ -140,6 +140,8 @@ class ImageOfModel(TypedDict):
     """Patches along each side that one token of the text stands for; null where no key says so."""
     tokens: int | None
     """Tokens of the text for an image of any size; null where no key says so."""
+    frames: int | None
+    """Frames of a clip that a table of their own tells apart; null without one."""
     resizing: ResizingOfTable | None
     """How its table is resized; null where the code of transformers does not say one way."""
 

@@ -116,7 +116,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
         "state": _state(config, layers),
-        "image": inputs.image(resolved),
+        "image": inputs.image(resolved, encodings),
         "sound": inputs.sound(config),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
@@ -272,12 +272,13 @@ def _position(
 
 
 def _schemes(encodings: Sequence[Encoding[Form]], *, of_images: bool) -> list[str]:
-    """Keys of the schemes that tell position, of images or of all else."""
+    """Keys of the schemes that tell position, of images or of all else; not of time in a video."""
     return list(
         dict.fromkeys(
             encoding.scheme
             for encoding in encodings
             if (encoding.modality == "image") == of_images
+            and encoding.part != inputs.VIDEO
             and (encoding.form.tells_position or isinstance(encoding.form, NoEncoding))
         )
     )

@@ -19,6 +19,8 @@ FIRST = {
     "first token": "use.html",
     "what reaches token N": "models/position.html",
     "lost in the middle": "guide/faq.html",
+    "rope_theta": "schemes/rotary.html",
+    "fine-tune rope_theta": "guide/faq.html",
     "decay with distance": "analyses/decay_with_distance.html",
     "sinusoidal": "schemes/sinusoidal.html",
     "wpe": "checkpoints/mgm-microbiome-gpt.html",

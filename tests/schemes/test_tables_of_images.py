@@ -293,6 +293,20 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
+def test_the_sinusoid_of_frames_equals_what_kimi_k25_adds_to_those_of_a_video() -> None:
+    from transformers.models.kimi_k25.configuration_kimi_k25 import Kimi_K25VisionConfig
+    from transformers.models.kimi_k25.modeling_kimi_k25 import Kimi_K25VisionPositionEmbeddings
+
+    theirs = Kimi_K25VisionPositionEmbeddings(Kimi_K25VisionConfig(hidden_size=12, pos_emb_time=5))
+    given = {"vt_hidden_size": 12, "init_pos_emb_time": 5}
+    for vision in (given, {"hidden_size": 12, "pos_emb_time": 5}):
+        files = DictFiles({"model_type": "kimi_k25", "vision_config": vision})
+        (encoding,) = found_by(sinusoidal.SCHEME, files)
+        vectors = form_of(encoding, PositionTable).vectors
+        close(vectors, theirs.time_position_embeddings[1:].double().numpy(), 1e-6)
+        assert (encoding.part, encoding.modality) == ("video", "image")
+
+
 def test_the_sentence_belongs_to_words_and_sizes_by_stage_are_facts() -> None:
     arrays = {"embeddings.position_embeddings": noise(1, 17, 8),
               "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),

@@ -35,6 +35,7 @@ from generator.site.history import changes
 from generator.site.html import mkdocs_build
 from generator.site.pages import guide
 from generator.site.render import environment_of
+from tests.hub_server import client_of
 from tests.site.test_comparing import rendered
 from tests.support import flowing
 from tests.test_workflows import PINNED
@@ -255,9 +256,21 @@ def test_the_quick_start_names_the_files_that_init_writes(tmp_path: Path) -> Non
     assert names == {path.name for path in (tmp_path / "atlas").iterdir()}
 
 
+def test_the_output_of_compare_on_the_page_is_what_it_prints(
+    tmp_path: Path,
+) -> None:
+    _, _, rest = unescape(PAGES["guide/command-line.md"]).partition("$ position-atlas compare ")
+    names, *lines = rest.partition("</code>")[0].splitlines()
+    with client_of(tmp_path):
+        found = CliRunner().invoke(app, ["compare", *names.split()])
+    assert found.exit_code == 1
+    printed = " ".join(found.stdout.split())
+    assert printed.startswith(" ".join(" ".join(lines).split()))
+
+
 def test_a_template_of_the_guide_shows_no_key_as_markup() -> None:
     template = environment_of(ROOT / "templates").get_template("pages/guide_command_line.md.jinja")
-    odd = Command("odd", "<i>Odd</i>", "<b>*Bold*</b>", "", ())
+    odd = Command("odd", "<i>Odd</i>", "<b>*Bold*</b>", "", (), ("odd *.json <b>",))
     text = template.render(commands=(odd,), link=str)
     assert "<b>" not in text
     assert "*Bold*" not in text

@@ -424,6 +424,7 @@ SCHEME = Scheme(
     also=("RoPE", "rotary position embedding (RoFormer)"),
     acts_in="queries and keys",
     after="convolution",
+    sought=("rope_theta",),
     find=find,
     asks=asks,
     claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),

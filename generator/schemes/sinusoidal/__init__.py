@@ -28,6 +28,7 @@ from generator.schemes.sinusoidal.families import (
     HEADS,
     MOST_VALUES,
     OF_CLIPS,
+    OF_FRAMES,
     RuntimeSinusoid,
     TablePart,
     runtime_sinusoid,
@@ -42,6 +43,7 @@ SIDES = {
     "decoder": TablePart("speech decoder", ("max_speech_positions",), "audio"),
 }
 VISION = TablePart("vision", modality="image")
+OF_TIME = TablePart("video", modality="image")
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
 
 
@@ -79,6 +81,8 @@ def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
         of_images.append(_computed(VISION, *found))
     if config.family in OF_CLIPS:
         of_images.append(_of_clips(config))
+    if config.family in OF_FRAMES:
+        of_images.append(_of_frames(config))
     if config.family in CROPPED and not files.tensors:
         of_images.append(_of_crop(config))
     return [*_stored(files, guessed), *runtime, *scaled, *of_images]
@@ -184,6 +188,21 @@ def _of_clips(config: ModelConfig) -> Encoding[Form]:
     shape = _limited(config, steps * grid[0] * grid[1], config.needed("d_model"))
     note = WORDING("numbered_through_clip", n_steps=steps, grid=grid)
     return _computed(VISION, PositionTable(sinusoid_formula(*shape)), note)
+
+
+def _of_frames(config: ModelConfig) -> Encoding[Form]:
+    """The sinusoid of the frames of a clip: transformers' Kimi_K25VisionPositionEmbeddings."""
+    given = config.section("vision_config") or ModelConfig({}, config.where)
+    vision = completed(given, f"{config.family}_vision")
+    count, width = (
+        vision.whole(first, vision.settings.get(second))
+        for first, second in (
+            ("init_pos_emb_time", "pos_emb_time"),
+            ("vt_hidden_size", "hidden_size"),
+        )
+    )
+    formula = sinusoid_formula(*_limited(vision, count, width), "halves")
+    return _computed(OF_TIME, PositionTable(formula), WORDING("of_frames"))
 
 
 def _encoding(

@@ -123,6 +123,7 @@ FAMILIES = {
 # With use_learned_position_embeddings: false.
 NOT_LEARNED = {"trocr": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True)}
 OF_CLIPS = frozenset({"videomae"})  # Number patches through all frames of a clip.
+OF_FRAMES = frozenset({"kimi_k25"})  # Number frames, beside a trained table of rows and columns.
 
 
 @dataclass(frozen=True)
