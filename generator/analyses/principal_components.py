@@ -48,6 +48,7 @@ DRAWS = 5  # tables of random numbers with which a circle is compared
 LETTERS = 18  # of a line of the title, where three panels stand in a row
 NOISE = ("steady_noise", "within_2_noise")
 NOT_ROUND = "the positions do not run round a circle"
+NO_THIRD = "component 3 is rounding"
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 
@@ -105,7 +106,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         placed, shares_within = placed_by_components(form.vectors[used])
     placed = oriented(placed)
     path = around(placed[:, 0], placed[:, 1], used) if form.grid is None else None
-    onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
+    onwards = rank_correlation(placed[:, 2], largest(placed)) if form.grid is None else None
     if path and path.is_round:
         path = replace(path, noise=of_noise(used, form.vectors.shape[1]))
     coordinates = np.full((form.extent, LEADING), np.nan)
@@ -206,7 +207,7 @@ def _of_path(path: Path | None, onwards: float | None) -> Iterator[Metric]:
     title = "Standard deviation of the radius ÷ its mean"
     yield Metric("evenness", title, unevenness, reason=NO_PATH)
     title = "Absolute rank correlation of component 3 with position"
-    yield Metric("onwards", title, onwards, reason=NO_PATH)
+    yield Metric("onwards", title, onwards, reason=NO_THIRD if path else NO_PATH)
 
 
 def oriented(coordinates: Floats) -> Floats:
@@ -243,12 +244,17 @@ def around(across: Floats, up: Floats, positions: Array) -> Path:
     return Path(abs(total) / (2.0 * np.pi), float(np.mean(steps * total > 0.0)), unevenness, rate)
 
 
-def rank_correlation(values: Floats) -> float:
-    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties are ranked
-    in order.
+def rank_correlation(values: Floats, scale: float) -> float | None:
+    """The magnitude of Spearman's correlation of ``values`` (n,) with their index, where those that
+    differ by rounding have the mean of their ranks; None where all do. scale: of what they are from
     """
-    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
+    _, inverse, counts = np.unique(
+        np.round(values / (FLAT * scale)), return_inverse=True, return_counts=True
+    )
+    if counts.size == 1:
+        return None
+    ranks = (np.cumsum(counts) - counts / 2.0)[inverse]
+    return abs(float(np.corrcoef(ranks, np.arange(values.size))[0, 1]))
 
 
 def _findings(

@@ -39,19 +39,22 @@ def command(model: Json, length: int = LENGTH) -> str:
         keys=model["other_ways"],
         to=extension and extension["to"],
         way=extension and extension.get("way"),
-        override=override(model, given) if given else "",
+        override=override(model, extension) if extension and given else "",
         parts=[stack["part"] for stack in model["stacks"]],
         is_counted=model["cache"] is not None,
         is_read=READER in _readers(model["id"]),
     )
 
 
-def override(model: Json, given: Json) -> str:
-    """The settings of a rotation as JSON for a program: with the base of the config, and within the
-    section of the text model.
+def override(model: Json, extension: Json) -> str:
+    """The settings of a rotation as JSON for a program: with the base of the config and the length,
+    beyond which vLLM and SGLang refuse to start, and within the section of the text model.
     """
     section = model["text_section"]
-    whole = {"rope_parameters": with_base(model, given)}
+    whole = {
+        "rope_parameters": with_base(model, extension["rope_parameters"]),
+        model["context_key"].rpartition(".")[2]: extension["to"],
+    }
     return json.dumps({section: whole} if section else whole)
 
 

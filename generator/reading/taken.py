@@ -98,6 +98,7 @@ class Taken:
         layers = {"windows": self.windows_that_limit, "n_layers": len(self.windows)}
         layers["chunks"] = self._limiting(self.chunks)
         limits = {"limit": self.limit, "elsewhere": self.limit_elsewhere}
+        limits["has_limit"] = self.reader.has_limit
         apart = None if self.has_angles_of(ours) else self.apart(ours)
         rotation = {"theirs": self.words, "apart": apart, "factors": self.factors_apart(ours)}
         return "alone", {**readers, "source": source, **rotation, **layers, **limits}

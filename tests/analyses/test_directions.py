@@ -281,7 +281,19 @@ def test_a_figure_appeals_where_a_finding_says_that_it_winds(count: int, appeals
     circle = np.stack([np.cos(angles), np.sin(angles), *np.zeros((6, count))], axis=1)
     result = result_of(principal_components, circle)
     assert result.value("lap") == pytest.approx(8.0, rel=0.05)
+    assert (result.value("onwards"), result.metric("onwards").reason) == (
+        None, "component 3 is rounding",
+    )  # fmt: skip
     assert (principal_components.appeal(result) > 0.0) == appeals
+
+
+def test_places_that_differ_by_rounding_share_their_rank() -> None:
+    from scipy.stats import spearmanr
+
+    values = np.repeat([0.0, 1.0, 0.0, 1.0], [5, 4, 3, 9])
+    noise = np.random.default_rng(1).normal(size=values.size) * 1e-14
+    found = principal_components.rank_correlation(values + noise, 1.0)
+    assert found == pytest.approx(abs(spearmanr(values, np.arange(values.size)).statistic))
 
 
 def test_patches_on_a_grid_make_no_path() -> None:

@@ -171,7 +171,7 @@ def test_one_program_alone_is_told_of(run: Run, tmp_path: Path) -> None:
     assert not any("transformers 4.57.6" in text for text in told["mlx-lm"])
     assert told["vllm"] == [
         "From config.json, vLLM 0cd57848 takes base 1,000,000, 16 of 16 components; it gives no"
-        " layer a window, and its limit is 64 positions."
+        " layer a window, and its length is 64 positions."
     ]
     ended = run("lint", source, "--as", "mlx")
     assert ended.returncode == 2

@@ -1,6 +1,8 @@
 """Published models side by side."""
 
 import json
+from itertools import product
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -9,16 +11,47 @@ from generator.contracts import Atlas
 from generator.encyclopedia import compared_models
 from generator.encyclopedia import table as published
 from generator.encyclopedia.guest import GUEST
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
 from generator.encyclopedia.model_rows import records
 from generator.encyclopedia.pages import compare_models
-from generator.encyclopedia.start_commands import command
+from generator.encyclopedia.start_commands import command, override
 from generator.reading.find import all_schemes
+from generator.reading.taken import taken
 from tests.encyclopedia.guests import guests
 from tests.site.test_comparing import rendered
 
 MISTRAL = ["mistralai/Mistral-7B-v0.1", "mistralai/Mistral-7B-Instruct-v0.2",
            "mistralai/Mistral-7B-v0.3"]  # fmt: skip
+
+
+def overridden(given: Any, by: Any) -> Any:
+    """A config as programs have it that take settings beside it, also within sections: these are
+    set once transformers has renamed what the file has.
+    """
+    if not isinstance(given, dict) or not isinstance(by, dict):
+        return by
+    if "rope_parameters" in by:
+        given = {name: value for name, value in given.items() if name != "rope_scaling"}
+    return given | {name: overridden(given.get(name), value) for name, value in by.items()}
+
+
+def test_with_what_a_command_overrides_programs_take_the_length_that_it_names() -> None:
+    served, refused = 0, []
+    for model in known_models():
+        ways = [way for way in model.extends if "rope_parameters" in way]
+        rows = json.loads(published.table([model]))["models"] if ways else []
+        for row, way in product(rows, ways):
+            settings = overridden(model.settings, json.loads(override(row, way)))
+            for one in taken(settings, "config.json"):
+                if one.reader.key in {"vllm", "sglang"} and one.is_known:
+                    served += 1
+                    scaled = {
+                        (p["scaling"] or {}).get("rope_type") for p in one.parameters.values()
+                    }
+                    if one.limit != way["to"] or scaled != {"yarn"}:
+                        refused.append((model.id, one.name, one.limit, scaled))
+    assert refused == []
+    assert served >= 46
 
 
 def atlas_of(*names: str) -> Atlas:

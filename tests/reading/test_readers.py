@@ -213,7 +213,7 @@ def test_mlx_lm_turns_pairs_by_a_key_of_its_own(settings: dict[str, Any], order:
 def test_programs_that_take_the_same_share_a_sentence() -> None:
     first, *others, read = sentences(ModelConfig(NEW, "own"))
     assert "transformers 5 and vLLM 0cd57848 take base 500,000, 16 of 16" in first
-    assert first.endswith("; they give no layer a window, and their limit is 64 positions.")
+    assert first.endswith("; they give no layer a window, and their length is 64 positions.")
     for other, name in zip(others, ("mlx-lm 0.32.2", "transformers 4.57.6"), strict=True):
         assert f"{name} takes base 10,000, 16 of 16 components, by" in other
     assert read.startswith("What SGLang")
@@ -388,7 +388,7 @@ def test_rows_before_the_first_position_are_no_positions(
     told = {one.split(";")[0]: one for model in known_models() if model.id == name
             for one in sentences(model.files.config)}  # fmt: skip
     [converter] = [one for one in told.values() if "llama.cpp's converter" in one][:1]
-    assert f"limit is {positions} positions." in converter
+    assert f"length is {positions} positions." in converter
     [served] = [one for one in told.values() if "vLLM" in one and "max_seq_length" in one]
     assert f"where there is one, and otherwise {by_others} positions" in served
 
@@ -413,6 +413,6 @@ def test_mlx_lm_has_no_limit() -> None:
     assert one.is_known
     assert one.limit is None
     assert any(
-        "mlx-lm 0.32.2 takes" in text and text.endswith("and it has no limit.")
+        "mlx-lm 0.32.2 takes" in text and text.endswith("and it reads no length.")
         for text in sentences(ConfigAlone(settings, "own").config)
     )

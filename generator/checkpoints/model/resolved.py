@@ -352,6 +352,11 @@ def arguments(model_type: str) -> frozenset[str]:
     return frozenset(ARGUMENT.findall(inspect.getsource(config_classes()[model_type])))
 
 
+def stored_as(model_type: str) -> Mapping[str, str]:
+    """Names under which the config class of a family stores others."""
+    return config_classes()[model_type].attribute_map if is_known(model_type) else {}
+
+
 @cache
 def renamed(model_type: str) -> frozenset[str]:
     """Names that the config class of a family takes for others, as ``arguments``."""

@@ -206,7 +206,7 @@ def _served(extension: Json, model: Json) -> Json:
     return {
         **extension,
         "rope": json.dumps({"rope_parameters": with_base(model, given)}),
-        "override": override(model, given),
+        "override": override(model, extension),
         "address": address,
         "slower": slower,
     }

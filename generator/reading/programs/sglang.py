@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known
+from generator.checkpoints.model.resolved import OTHER_BASES, arguments, is_known, stored_as
 from generator.contracts import ConfigReader, Json
 from generator.contracts.model_config import TEXT
 from generator.encodings.rotations import yarn_factor
@@ -59,8 +59,10 @@ def limit(config: Json, blocks: Sequence[Json]) -> int:  # noqa: ARG001 (those o
     block: Any = config.get("rope_parameters") or config.get("rope_scaling") or {}
     is_in_length = ORIGINAL in block or block.get("rope_type") == "llama3"
     factor = 1.0 if is_in_length else block.get("factor") or 1.0
-    given = [config[name] for name in LENGTHS if config.get(name) is not None]
-    return int(factor * given[0]) if given else WITHOUT_LENGTH
+    names = stored_as(str(config.get("model_type")))
+    values = (config.get(names.get(name, name)) for name in LENGTHS)
+    given = next((value for value in values if value is not None), None)
+    return WITHOUT_LENGTH if given is None else int(factor * given)
 
 
 def has_windows(settings: Json) -> bool:
