@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
 from traceback import extract_tb
 from typing import Annotated, Any
@@ -40,21 +41,27 @@ def place(name: str) -> int:
     return list(GROUP_OF).index(first) if first in GROUP_OF else len(GROUP_OF)
 
 
-class Guarded(TyperGroup):
-    """Commands in groups, whatever ends one of which is one sentence and an exit code."""
-
-    @override
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, group by group."""
-        return sorted(super().list_commands(ctx), key=place)
+class Flowing(TyperGroup):
+    """Commands whose help breaks lines where the terminal ends, not where docstrings do."""
 
     @override
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command, in the panel of its group."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
+            paragraphs = cleandoc(command.help or "").split("\n\n")
+            command.help = "\n\n".join(" ".join(one.split()) for one in paragraphs)
             command.rich_help_panel = GROUP_OF.get(cmd_name)
         return command
+
+
+class Guarded(Flowing):
+    """Commands in groups, whatever ends one of which is one sentence and an exit code."""
+
+    @override
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, group by group."""
+        return sorted(super().list_commands(ctx), key=place)
 
     @override
     def make_context(self, *arguments: Any, **options: Any) -> Any:

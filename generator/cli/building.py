@@ -59,8 +59,8 @@ Fresh = Annotated[
     typer.Option(
         "--fresh",
         help=(
-            "Rebuild everything, even what has not changed, and show no results of earlier builds"
-            " for checkpoints that are not reached."
+            "Measure, draw and write every entry anew, and show no results of earlier builds for"
+            " checkpoints that are not reached."
         ),
     ),
 ]

@@ -29,7 +29,7 @@ EXAMPLES = """Examples:
   position-atlas compare ./my-model ./its-conversion --fix > patch.json
   position-atlas compare HuggingFaceTB/SmolLM3-3B ./my-merge --json
   position-atlas compare owner/model@yesterday owner/model
-  position-atlas compare meta-llama/Llama-3.1-8B-Instruct ./my-eagle-head --draft
+  position-atlas compare ./my-model ./my-eagle-head --draft
 """
 READ_FROM_HUB = (
     "reading its settings, and of weights the headers and tensors of positions; of a GGUF file also"

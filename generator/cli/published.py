@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.cli.application import FAILED, app, err, out
+from generator.cli.application import FAILED, Flowing, app, err, out
 from generator.cli.deferral import deferred
 from generator.cli.terminal import json_text
 from generator.errors import AtlasError, NotReachedError, RefusedError
@@ -110,7 +110,9 @@ def _wrong(file: str, document: Any, numbers: Any) -> list[str]:
 
 
 group = typer.Typer(
-    no_args_is_help=True, help="Maintain the published configs that the program has."
+    cls=Flowing,
+    no_args_is_help=True,
+    help="Maintain the published configs that the program has.",
 )
 app.add_typer(group, name="models")
 

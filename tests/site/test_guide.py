@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,11 +29,11 @@ from generator.cli.application import GROUP_OF
 from generator.cli.commands import app
 from generator.contracts import Atlas, Command, Parameter
 from generator.numerics import linear_probes
-from generator.pipeline import local_pool
-from generator.reading import plan
+from generator.pipeline import jobs, local_pool
+from generator.reading import plan, taken
 from generator.site.data import schema_words
 from generator.site.history import changes
-from generator.site.html import mkdocs_build
+from generator.site.html import long_tables, mkdocs_build
 from generator.site.pages import guide
 from generator.site.render import environment_of
 from tests.hub_server import client_of
@@ -231,6 +232,8 @@ OLDEST = PROJECT["requires-python"].removeprefix(">=")
 # Numbers in sentences of the guide, each made of the constant that holds it.
 NUMBERS = [
     ("faq.md", f"Each checkpoint may take {LIMITS}."),
+    ("faq.md", f"runs (`use`) may take {jobs.TIMES_OF_A_MODEL} times as much."),
+    ("faq.md", f"the first {long_tables.MOST_ROWS} rows of every table"),
     ("faq.md", f"for {client.REACH_SECONDS:g} seconds at most each"),
     ("faq.md", f"Hub takes over {revisions.LISTING_SECONDS:g} seconds to list an entry's files"),
     ("faq.md", f"begin without it after {hub.BEFORE_A_RUN:g} seconds"),
@@ -241,6 +244,22 @@ NUMBERS = [
     ("quick-start.md", f"Python {OLDEST} or later"),
     ("quick-start.md", f"**Bounds**: {errors.BOUNDS}."),
 ]
+
+COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def test_the_quick_start_counts_the_programs_whose_reading_is_shown() -> None:
+    assert f"what each of {COUNTS[len(taken.all_readers())]} programs" in WRITTEN["quick-start.md"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_breaks_lines_where_the_terminal_ends_alone(command: Command) -> None:
+    narrow = {"COLUMNS": "80", "NO_COLOR": "1", "TERMINAL_WIDTH": "80"}
+    done = CliRunner().invoke(app, [*command.name.split(), "--help"], env=narrow)
+    [about, *_] = done.output.split("╭")
+    lines = [line.strip() for line in about.splitlines()]
+    pairs = [(line, after.split()[0]) for line, after in pairwise(lines) if line and after]
+    assert [line for line, word in pairs if len(f"{line} {word}") < 79] == []
 
 
 @pytest.mark.parametrize(("page", "sentence"), NUMBERS)
