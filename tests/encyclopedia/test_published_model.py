@@ -113,7 +113,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct": (
         "Positions fp32 as configured bf16 fp8 4,096",
-        "vLLM and llama.cpp give the cache 16 bits a number, unless they are given another",
+        "Unless they are given another type, vLLM and llama.cpp give the cache 16 bits a number",
     ),
     "poolside/Laguna-XS.2-FP8": ("Positions bf16 fp8 as configured", "gives the cache 8 bits"),
     "adept/fuyu-8b": (

@@ -40,7 +40,7 @@ def test_a_name_with_a_character_of_markup_is_left_out(tensor: str) -> None:
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("rotary", ("rotary", "RoPE")), ("rotary_2d", ()),
+        ("rotary", ("rotary", "RoPE", "rope_theta")), ("rotary_2d", ()),
         ("none", ("none", "NoPE", "without positions")),
         ("sinusoidal", ("sinusoidal", "sine cosine table", "rows and columns")),
     ],
