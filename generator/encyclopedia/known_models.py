@@ -26,8 +26,8 @@ class KnownModel:
     id: owner/name; settings: of config.json, cut to sizes, position, attention and layers; source:
         where they are from, with commit and date where they were read from the Hub
     is_from_knowledge: whether they were entered without a copy of the file at hand
-    maker: who made it, "" where that is not known; month: of its publication, as YYYY-MM, and what
-        says so: a paper or its name; both "" where that is not known
+    maker: who made it, "" where that is not known; month: of its first weights, as YYYY-MM, and
+        what says so; or of its paper, where a paper says so; both "" where neither is known
     reference: the folder of ``references`` with the same settings, "" for most
     parameters: their number in all and of those active for a token, as 671B, and what says so;
         empty where the name alone may

@@ -82,12 +82,13 @@ class KnownModelRow:
 
 @dataclass(frozen=True)
 class DatedModel:
-    """A model whose month of publication is known.
+    """A model whose month is known, of its weights or else of its paper.
 
     family: its maker and model type; time: the middle of that month, in years
     reads_text: or writes it; schemes, image_schemes: keys, of its text and of what reads images
     kinds: of its layers; bases: of rotations; context: positions; None where the config
         gives none; is_from_knowledge: whether the config was entered without a copy of the file
+    is_by_paper: whether the month is that of its paper
     """
 
     title: str
@@ -100,6 +101,7 @@ class DatedModel:
     bases: tuple[float, ...]
     context: int | None
     is_from_knowledge: bool
+    is_by_paper: bool
 
     @property
     def year(self) -> int:
@@ -126,6 +128,7 @@ def _dated(model: Json) -> DatedModel:
         tuple(rotation["base"] for rotation in model["rotations"] if rotation["base"]),
         model["context"],
         model["from_knowledge"],
+        is_by_paper(model),
     )
 
 
@@ -281,7 +284,6 @@ def _row(
     owner, _, name = model["id"].partition("/")
     config = f"{HUB}/{model['id']}/blob/main/config.json"
     bases = [rotation["base"] for rotation in model["rotations"]]
-    months = str(model["month"] or "")
     known = WORDING("unchecked_short") if model["from_knowledge"] else ""
     address, mark = numbers[0], (WORDING(numbers[1]),) if numbers[1] else ()
     cells = (
@@ -291,7 +293,7 @@ def _row(
             hint=" · ".join(filter(None, (owner, model["model_type"], *mark, known))),
             title=WORDING("unchecked") if known else "",
         ),
-        _published(months, near),
+        _published(model, near),
         _context(model),
         _cache_bytes(model),
         _position(model, titles),
@@ -410,11 +412,27 @@ def _unlimited(model: Json) -> tuple[str, ...]:
     return (NO_LIMIT,) if model["layers"] else ()
 
 
-def _published(month: str, near: str) -> ModelCell:
-    """Its month; that near which it is sorted is marked."""
+def is_by_paper(model: Json) -> bool:
+    """Whether its month is that of its paper, since none of its weights is known."""
+    return str(model["dated_by"] or "").startswith(("arXiv ", "its paper"))
+
+
+def dated(model: Json) -> str:
+    """Its month, "" where none is known; that of a paper says so."""
+    month = str(model["month"] or "")
+    return WORDING("of_paper", month=month) if month and is_by_paper(model) else month
+
+
+def _published(model: Json, near: str) -> ModelCell:
+    """Its month, with a word where it is its paper's; that near which it is sorted is marked."""
     if not near:
         return ModelCell(UNKNOWN)
-    return ModelCell(month or WORDING("near", month=near), float(near.replace("-", "")))
+    return ModelCell(
+        str(model["month"] or "") or WORDING("near", month=near),
+        float(near.replace("-", "")),
+        hint=WORDING("by_paper") if is_by_paper(model) else "",
+        title=WORDING("by_paper_more") if is_by_paper(model) else "",
+    )
 
 
 def _position(model: Json, titles: Mapping[str, str]) -> ModelCell:

@@ -223,9 +223,13 @@ class PublishedModel(TypedDict):
     maker: str | None
     """Its developer; null where that is not known."""
     month: str | None
-    """Month of its publication, as YYYY-MM; null where that is not known."""
+    """Month of its first weights, as YYYY-MM, or of its paper where ``dated_by`` is one; null where
+    neither is known.
+    """
     dated_by: str | None
-    """Source of the month: a paper, its name, or a dated text with its place."""
+    """Source of the month: a dated text with its place, its name, or a paper, as arXiv 2304.01373,
+    whose month need not be that of the weights.
+    """
     size: str | None
     """Number of parameters as in its name, such as 8B or 30B-A3B; null without one."""
     parameters: int | None

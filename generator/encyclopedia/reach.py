@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Json
-from generator.encyclopedia.model_rows import UNKNOWN, WORDING, page_of, records
+from generator.encyclopedia.model_rows import UNKNOWN, WORDING, dated, page_of, records
 from generator.site.pictures.layer_strips import KINDS, strokes
 from generator.site.pictures.reach_bars import CONTEXT_TITLE, TRAINED_TITLE, ReachBar
 
@@ -66,7 +66,7 @@ def sight_row(model: Json) -> SightRow:
     return SightRow(
         model["id"].rpartition("/")[2],
         page_of(model["id"], ".html"),
-        " · ".join(text for text in (model["maker"], model["month"]) if text),
+        " · ".join(text for text in (model["maker"], dated(model)) if text),
         model["sees"],
         model["context"],
         model["trained"],

@@ -185,6 +185,15 @@ def test_the_newest_come_first(atlas: Atlas) -> None:
     assert months[: len(known)] == [month for month in months if month != models.UNKNOWN]
 
 
+def test_a_month_of_a_paper_is_marked() -> None:
+    """Santacoder is dated by its paper; Whisper's third version by OpenAI's change log."""
+    names = ("openai/whisper-large-v3", "bigcode/gpt_bigcode-santacoder")
+    table = published.table([model for name in names if (model := known_model(name))])
+    shown = models.rows(Atlas((), (), all_schemes(), guests=guests(table)))
+    cells = [row.cells[[*models.COLUMNS].index("published")] for row in shown]
+    assert [(cell.text, cell.hint) for cell in cells] == [("2023-11", ""), ("2023-01", "paper")]
+
+
 def test_an_undated_model_is_sorted_by_its_best_known_month() -> None:
     """Beside GPT-2 of the same maker; by its paper; by its maker's statement."""
     names = ("openai-community/gpt2", "openai-community/gpt2-xl", "MiniMaxAI/MiniMax-M3",

@@ -10,8 +10,9 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
 - ``commit`` and ``read`` (optional): the commit of its repository on the Hub at which ``python -m
   generator models refresh`` has read config.json, and the date.
 - ``maker`` (optional): who made it.
-- ``published`` (optional): the ``month`` of its publication, as YYYY-MM, and ``by`` what that is
-  known: a paper of this very model ("arXiv 2304.01373"), "its name" or "its announcement".
+- ``published`` (optional): the ``month`` of its first weights, as YYYY-MM, and ``by`` what that is
+  known: "its name" or a dated text; or else, where none was found, its paper ("arXiv 2304.01373"),
+  whose month pages mark as that of a paper.
 - ``reference`` (optional): the folder of ``references`` that repeats its settings.
 - ``extends`` (optional): what its maker publishes to serve more tokens than it was trained on, one
   record a way: ``to``, the length; ``rope_parameters``, as published but with ``rope_type`` for the
@@ -81,7 +82,7 @@ def read(file: Path) -> dict[str, Any]:
 # What else says when a model came: a dated line of its makers, or of the documentation.
 DATED_TEXT = (
     r"its announcement|.*(news|update note|launch table|card|change ?log|blog|docs|data file"
-    r"|recipe).*"
+    r"|recipe|commit [0-9a-f]{12} of).*"
 )
 RECORDS = {file.stem: read(file) for file in FILES}
 EXPECTED = {name: record["expected"] for name, record in RECORDS.items() if "expected" in record}
@@ -184,7 +185,9 @@ def test_every_record_says_what_it_may() -> None:
 
 OF_NO_MAKER = {"vllm-project/recipes"}  # The words of others on a model.
 STATES_NO_LENGTH = {  # Named for a date, by a document that states no length of this very model.
-    "BAAI/bge-reranker-v2-m3", "Qwen/Qwen3-Next-80B-A3B-Thinking", "Qwen/Qwen3.6-27B",
+    "BAAI/bge-base-en-v1.5", "BAAI/bge-large-en-v1.5", "BAAI/bge-large-zh-v1.5",
+    "BAAI/bge-reranker-base", "BAAI/bge-reranker-v2-m3", "BAAI/bge-small-en-v1.5",
+    "Qwen/Qwen3-Next-80B-A3B-Thinking", "Qwen/Qwen3.6-27B",
     "Qwen/QwQ-32B", "cross-encoder/ms-marco-MiniLM-L6-v2",
     "internlm/internlm2_5-7b-chat", "nvidia/NVIDIA-Nemotron-3-Nano-4B-BF16",
     "sarvamai/sarvam-30b", "zai-org/GLM-4.5V",

@@ -69,7 +69,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     ),
     "deepseek-ai/DeepSeek-V3": (
         "yarn × 40, all logits × 1.874",
-        "yarn × 40", "Source of the date:", "Original length 4,096 positions",
+        "yarn × 40", "The month is that of its paper,", "Original length 4,096 positions",
         "(a latent and the part of a key that all heads share)",
         "576 numbers", "in place of the latent needs many times as much",
     ),
@@ -194,6 +194,13 @@ def test_a_page_says_what_its_config_and_its_maker_say(name: str) -> None:
     assert [sentence for sentence in SAYS[name] if flowing(sentence) not in text] == []
     assert re.findall(r"[a-z]\.[A-Z][a-z]+ ", text) == []  # Sentences have a space between them.
     assert len(page_of(name)) < MOST_BYTES
+
+
+def test_a_month_of_a_paper_is_said_to_be_one() -> None:
+    page = said("bigcode/gpt_bigcode-santacoder")
+    assert ", paper 2023-01 ·" in page
+    assert "The month is that of its paper, arXiv 2301.03988; that of its weights is not" in page
+    assert ", 2023-11 ·" in said("openai/whisper-large-v3")
 
 
 def test_a_model_without_a_decoder_has_no_cost() -> None:

@@ -20,7 +20,7 @@ def model(year: int, number: int, scheme: str, base: float | None = None) -> dic
     return {
         "id": f"maker/{scheme}-{year}-{number}", "maker": "maker", "model_type": f"type-{number}",
         "month": f"{year}-{number % 12 + 1:02}", "schemes": [scheme], "image_schemes": [],
-        "from_knowledge": False,
+        "from_knowledge": False, "dated_by": None,
         "inputs": ["text"], "kinds": {"sliding": 2, "full": 2} if base else {"full": 4},
         "rotations": [{"base": base}] if base else [], "context": 512 * (year - 2018) or None,
     }  # fmt: skip

@@ -19,7 +19,9 @@ from generator.encyclopedia.model_files import path
 from generator.encyclopedia.model_rows import (
     WORDING,
     copies_of,
+    dated,
     growing,
+    is_by_paper,
     kind_of,
     limits_of,
     marks_of,
@@ -76,6 +78,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
         compared with the model's; state: "measured" or "computed", as its figures are, or ""
         without any
 
+    dated: its month, with a word where it is that of its paper; "" where none is known
     unchecked: what says that nobody checked a config; kind: "image", "speech" or "text", which
         decides what its five numbers are
     magnitudes: factor on all logits of each rotation, None for those of its cosine and sine alone
@@ -97,6 +100,8 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     owner: str
     name: str
     titles: Mapping[str, str]
+    dated: str
+    is_by_paper: bool
     unchecked: str
     kind: str
     magnitudes: Sequence[float | None]
@@ -166,6 +171,8 @@ def _page(
         owner=owner,
         name=name,
         titles=titles,
+        dated=dated(model),
+        is_by_paper=is_by_paper(model),
         unchecked=WORDING("unchecked"),
         kind=kind_of(model),
         magnitudes=list(_magnitudes(model)),

@@ -131,7 +131,7 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
     newest: a later year of text with few models, None without one; n_newest, n_families: how many
         models and families
     n_models, n_from_knowledge: in the years shown, and those whose config was entered without a
-        copy of the file
+        copy of the file; n_by_paper: those dated by the month of their paper
     since: schemes with a year, the first first
     """
 
@@ -147,6 +147,7 @@ class TimelineContext(PageContext, template="timeline.md.jinja"):
     layers: Sequence[Share]
     n_models: int
     n_from_knowledge: int
+    n_by_paper: int
     since: Sequence[Scheme]
 
 
@@ -188,6 +189,7 @@ def pages(atlas: Atlas) -> list[Page]:
         layers=layers,
         n_models=len(shown),
         n_from_knowledge=sum(model.is_from_knowledge for model in shown),
+        n_by_paper=sum(model.is_by_paper for model in shown),
         since=sorted(
             (scheme for scheme in atlas.schemes if scheme.year),
             key=lambda scheme: (scheme.year or 0, scheme.paper),
