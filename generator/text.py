@@ -299,11 +299,11 @@ def decimals(value: float, digits: int) -> int:
 
 def memory(count: int) -> str:
     """A number of bytes: in units of 1,000 and to four significant digits, as in 131.1 kB, and from
-    1 GiB on also in those of 1,024, in which programs count memory, as in 6.442 GB (6 GiB).
+    1 GB on also in those of 1,024, in which programs count memory, as in 6.442 GB (6 GiB).
     """
     size, name = next(((size, name) for size, name in BYTES if count >= size), (1.0, ""))
     text = f"{significant(count / size, SIGNIFICANT)} {name}" if name else plural(count, "byte")
-    return f"{text} ({significant(count / GIB, SIGNIFICANT)} GiB)" if count >= GIB else text
+    return f"{text} ({significant(count / GIB, SIGNIFICANT)} GiB)" if size == BYTES[0][0] else text
 
 
 def in_words(number: float) -> str:

@@ -103,10 +103,10 @@ CASES = {
         (rounded(0.125, 2), "0.13"), (rounded(-2.5, 0), "−3"), (significant(0.28535, 4), "0.2854"),
         (number(1.0005), "1.001"), (number(12345.5), "12,346"), (rounded(1e300, 1)[:2], "1,"),
     ),
-    "a size has units of 1,000, and from a GiB on those of 1,024 too": (
+    "a size has units of 1,000, and from a GB on those of 1,024 too": (
         (memory(0), "0 bytes"), (memory(1), "1 byte"), (memory(999), "999 bytes"),
         (memory(131_072), "131.1 kB"), (memory(536_870_912), "536.9 MB"),
-        (memory(6_442_450_944), "6.442 GB (6 GiB)"), (memory(2**30 - 1), "1.074 GB"),
+        (memory(6_442_450_944), "6.442 GB (6 GiB)"), (memory(1_023_000_000), "1.023 GB (0.9527 GiB)"),
     ),
     "units that are signs follow without a space": (
         (with_unit("40", "°"), "40°"), (with_unit("26", "%"), "26%"),

@@ -16,7 +16,7 @@
   const size = (bytes) => {
     const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : bytes >= 1e3 ? [1e3, "kB"] : [1, bytes === 1 ? "byte" : "bytes"];
     const four = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
-    return `${four(bytes / unit)} ${name}${bytes >= 2 ** 30 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`; // As in text.py.
+    return `${four(bytes / unit)} ${name}${bytes >= 1e9 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`; // As in text.py.
   };
   const field = made("input", { type: "number", min: 1, max: MOST, value: context, inputMode: "numeric" });
   const slider = made("input", { type: "range", min: 0, max: Math.log2(MOST), step: 0.25, value: Math.log2(context) });

@@ -50,7 +50,7 @@
   const size = (bytes) => {
     const [unit, name] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : bytes >= 1e3 ? [1e3, "kB"] : [1, bytes === 1 ? "byte" : "bytes"];
     const four = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
-    return `${four(bytes / unit)} ${name}${bytes >= 2 ** 30 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`; // As in text.py.
+    return `${four(bytes / unit)} ${name}${bytes >= 1e9 ? ` (${four(bytes / 2 ** 30)} GiB)` : ""}`; // As in text.py.
   };
   const whole = (value) => value.toLocaleString("en-US");
   const takes = (cell) => {
