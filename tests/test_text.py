@@ -106,7 +106,8 @@ CASES = {
     "a size has units of 1,000, and from a GB on those of 1,024 too": (
         (memory(0), "0 bytes"), (memory(1), "1 byte"), (memory(999), "999 bytes"),
         (memory(131_072), "131.1 kB"), (memory(536_870_912), "536.9 MB"),
-        (memory(6_442_450_944), "6.442 GB (6 GiB)"), (memory(1_023_000_000), "1.023 GB (0.9527 GiB)"),
+        (memory(6_442_450_944), "6.442 GB (6 GiB)"),
+        (memory(1_023_000_000), "1.023 GB (0.9527 GiB)"),
     ),
     "units that are signs follow without a space": (
         (with_unit("40", "°"), "40°"), (with_unit("26", "%"), "26%"),

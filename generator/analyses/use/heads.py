@@ -1,7 +1,7 @@
 """Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.attention_profiles import Falls, chance, falls, grid_profile, profile
-from generator.numerics.certainty import jackknife, without_each
+from generator.numerics.certainty import jackknife
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,13 +144,13 @@ def _shares_of_sinks(stack: RunningStack, key: str) -> Floats:
 def _of_words(stack: RunningStack) -> Result:
     inputs = stack.inputs()
     sums: Floats = np.zeros(())
-    profiles: list[Floats] = []
+    by_batch: list[tuple[int, Floats]] = []
     counts: list[list[int]] = []
     for batch in stack.batches():
         means = stack.attended(inputs[batch], lambda each: each.double().sum(dim=0).cpu().numpy())
         sums = sums + len(batch) * means
         of_batch = _profiles(means, stack)
-        profiles.append(len(batch) * of_batch[1])
+        by_batch.append((len(batch), np.dstack([of_batch[2], of_batch[1]])))
         shares, _ = _shares(*of_batch)
         counts.append([int((values > LARGE).sum()) for values in shares.values()])
         if batch.stop >= FEWEST and _are_known(np.array(counts)):
@@ -159,12 +159,11 @@ def _of_words(stack: RunningStack) -> Result:
     offsets, by_offset, first = found = _profiles(sums / len(read), stack)
     shares, within = _shares(*found)
     fall = falls(offsets, by_offset, stack.length // 2)
-    rests = [rest.sum(axis=0) for rest in without_each(np.stack(profiles)) if len(rest)]
-    without = [falls(offsets, rest, stack.length // 2) for rest in rests]
-    metrics = (
-        *_metrics(shares, within, chance(stack.length, stack.is_causal)),
-        *_of_falls(fall, without),
-    )
+    rests = [*_without_each(by_batch)]
+    without = [falls(offsets, rest[:, :, 1:], stack.length // 2) for rest in rests]
+    uniform = chance(stack.length, stack.is_causal)
+    again = [_metrics(*_shares(offsets, rest[:, :, 1:], rest[:, :, 0]), uniform) for rest in rests]
+    metrics = (*_with_errors(_metrics(shares, within, uniform), again), *_of_falls(fall, without))
     return Result(
         metrics,
         {
@@ -178,6 +177,29 @@ def _of_words(stack: RunningStack) -> Result:
         },
         read={metric.key: len(read) for metric in metrics},
     )
+
+
+def _without_each(by_batch: Sequence[tuple[int, Floats]]) -> Iterator[Floats]:
+    """The mean over sequences without each batch in turn; nothing of one batch alone.
+
+    by_batch: the number of its sequences and their mean
+    """
+    for number in range(len(by_batch) if len(by_batch) > 1 else 0):
+        sizes, means = zip(*(*by_batch[:number], *by_batch[number + 1 :]), strict=True)
+        yield np.average(means, axis=0, weights=sizes)
+
+
+def _with_errors(
+    metrics: Iterable[Metric], without: Sequence[Sequence[Metric]]
+) -> Iterator[Metric]:
+    """Metrics, and the standard errors of those that are means over heads. without: those without
+    each batch
+    """
+    for place, metric in enumerate(metrics):
+        yield metric
+        if without and metric.key in {*TITLES, "none", "within"}:
+            error = float(jackknife(np.array([one[place].value for one in without])))
+            yield Metric(error_key(metric.key), f"Standard error: {metric.title}", error, "%")
 
 
 def _of_falls(found: Falls, without: Sequence[Falls]) -> Iterator[Metric]:

@@ -87,6 +87,19 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def sentence(results: Results, _: int) -> str:
+    """In how many parts there are heads of each kind, and in which most are."""
+    kinds = []
+    for kind, names in KINDS.items():
+        counts = {
+            label.title: (int(result.value(names[0]) or 0), result.arrays[kind].size)
+            for label, result in results.items()
+        }
+        most = max(counts, key=lambda title: counts[title][0])
+        kinds.append((kind, sum(count > 0 for count, _ in counts.values()), most, *counts[most]))
+    return WORDING("of_all", kinds=kinds[::-1], n_parts=len(results))
+
+
 def draw(results: Results) -> "Figure":
     """Both kinds of attention of every head."""
     (result,) = results.values()
@@ -110,6 +123,7 @@ ANALYSIS = Analysis(
     units=dict.fromkeys(("highest", "count", "previous_highest"), ""),
     compute=compute,
     confirmed=confirmed,
+    sentence=sentence,
     figures=(
         FigureSpec(
             "heads",

@@ -148,6 +148,21 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     return (Finding(text, ("by_offset", error_key("by_offset")), 0.3),)
 
 
+def sentence(results: Results, _: int) -> str:
+    """How much of the first layer is position, in the parts with the least and the most."""
+    known = {
+        label.title: (
+            result.value("by_offset") or 0.0,
+            result.value(error_key("by_offset")) or 0.0,
+            float(result.arrays["by_offset_random"]),
+        )
+        for label, result in results.items()
+    }
+    by_share = sorted(known, key=lambda title: known[title][0])
+    ends = [(title, *known[title]) for title in dict.fromkeys((by_share[0], by_share[-1]))]
+    return WORDING("of_all", ends=ends)
+
+
 def draw(results: Results) -> "Figure":
     """Mean logits of each head by offset."""
     figure, axes = panels(len(results), height=3.4)
@@ -182,6 +197,7 @@ ANALYSIS = Analysis(
     units={"by_offset": "%"},
     compute=compute,
     confirmed=confirmed,
+    sentence=sentence,
     figures=(
         FigureSpec(
             "heads",

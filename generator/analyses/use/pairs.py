@@ -290,6 +290,22 @@ def _that_stands_out(first: Result, second: Result) -> tuple[Finding, ...]:
     return (Finding(text, ("highest_share", error_key("highest_share"), "highest_pair"), 0.5),)
 
 
+def sentence(results: Results, _: int) -> str:
+    """How much the slowest quarter of the pairs has, and the fastest, in the parts with the least
+    and the most of the former.
+    """
+    known = {
+        label.title: [
+            (result.value(key) or 0.0, result.value(error_key(key)) or 0.0)
+            for key in ("share_slowest_quarter", "share_fastest_quarter")
+        ]
+        for label, result in results.items()
+    }
+    by_share = sorted(known, key=lambda title: known[title][0])
+    ends = [(title, *known[title]) for title in dict.fromkeys((by_share[0], by_share[-1]))]
+    return WORDING("of_all", ends=ends)
+
+
 def draw(results: Results) -> "Figure":
     """The mean share of each pair by layer."""
     (result,) = results.values()
@@ -348,6 +364,7 @@ ANALYSIS = Analysis(
     over_steps={"massive_queries": "rise"},
     compute=compute,
     confirmed=confirmed,
+    sentence=sentence,
     figures=(
         FigureSpec(
             "pairs",
