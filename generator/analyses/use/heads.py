@@ -197,7 +197,7 @@ def _with_errors(
     """
     for place, metric in enumerate(metrics):
         yield metric
-        if without and metric.key in {*TITLES, "none", "within"}:
+        if without and metric.key in MEANS:
             error = float(jackknife(np.array([one[place].value for one in without])))
             yield Metric(error_key(metric.key), f"Standard error: {metric.title}", error, "%")
 
@@ -319,6 +319,7 @@ PLACES = {
 }
 TITLES = {kind: f"Heads on {place}" for kind, place in PLACES.items()}
 TITLES["first"] += ", by the second or middle half of queries"
+MEANS = (*TITLES, "none", "within")  # over heads
 
 
 def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple[Metric, ...]:
