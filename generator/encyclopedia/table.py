@@ -195,8 +195,11 @@ def _given_context(config: ModelConfig) -> int | None:
 
 
 def _default_context(resolved: Resolved) -> int | None:
-    """That of the config class of the family, where the config itself gives none."""
-    if _given_context(resolved.given) is not None:
+    """That of the config class of the family, where the config itself gives none; None where that
+    class is of another family, whose code reads it (Hunyuan before it was a part of transformers).
+    """
+    is_translated = resolved.readable.family != resolved.given.family
+    if is_translated or _given_context(resolved.given) is not None:
         return None
     try:
         return resolved.config.size("n_positions")

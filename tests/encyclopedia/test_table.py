@@ -23,6 +23,8 @@ EXPECTED = {
     if "expected" in record and SHIPPED[record["id"]]["layers"] == record["expected"]["layers"]
 }
 NAMES = {"feed-forward": "none"}
+# Types of models that transformers reads under another name.
+OLDER = {"hunyuan", "RefinedWeb", "RefinedWebModel"}
 
 
 def count(layers: Any, total: int) -> int:
@@ -164,3 +166,25 @@ def test_settings_that_cannot_be_read_leave_a_row_with_the_reason() -> None:
 def test_a_model_with_alibi_has_no_table_that_the_class_of_its_family_has(name: str) -> None:
     """Code of their own: JinaBert and MosaicBERT make no table (arXiv 2310.19923, 2312.17482)."""
     assert made(name)["schemes"] == SHIPPED[name]["schemes"] == ["alibi"]
+
+
+def test_a_default_context_is_of_a_class_that_transformers_has_for_the_model_itself() -> None:
+    """Falcon's first type and Hunyuan's have none, so that a page may say that it has no code."""
+    from transformers import CONFIG_MAPPING
+
+    rows = {one.id: table.row(one) for one in known_models() if one.files.config.family in OLDER}
+    assert len(rows) > 3
+    assert OLDER.isdisjoint(CONFIG_MAPPING)
+    assert [name for name, row in rows.items() if row["default_context"]] == []
+    of_class = [name for name, row in SHIPPED.items() if row["default_context"]]
+    types = {str(SHIPPED[name]["model_type"]) for name in of_class}
+    assert types <= set(CONFIG_MAPPING)
+
+
+def test_the_context_of_hunyuan_a13b_is_within_what_llama_cpp_demands() -> None:
+    """Its converter asserts one from 32 to 256 times 1,024 (conversion of HunYuanMoEV1)."""
+    model = known_model("tencent/Hunyuan-A13B-Instruct")
+    assert model is not None
+    row = table.row(model)
+    assert 32 * 1024 <= row["context"] <= 256 * 1024
+    assert row["native"]["length"] == 256 * 1024
