@@ -108,6 +108,19 @@ class StateOfModel(TypedDict):
     """Type of these numbers, as a config says; null where it does not."""
 
 
+class ConvolutionsOfModel(TypedDict):
+    """Layers with short convolutions but no recurrent state, which keep the last inputs of these,
+    as many for a text of any length, in models.json.
+    """
+
+    layers: int
+    """Number of layers that are alike."""
+    channels: list[int]
+    """Channels of each convolution in one of them."""
+    width: int
+    """Inputs that one output sees."""
+
+
 class ResizingOfTable(TypedDict):
     """How the code of transformers resizes a position table for images of another size, in
     models.json.
@@ -280,6 +293,10 @@ class PublishedModel(TypedDict):
     """What its recurrent layers keep; null without any, and where its config does not state every
     size.
     """
+    convolutions: list[ConvolutionsOfModel]
+    """Short convolutions of layers without such a state; empty without any, and where its config
+    does not state their sizes.
+    """
     image: ImageOfModel | None
     """What it reads of images; null without patches."""
     sound: SoundOfModel | None
@@ -382,6 +399,7 @@ OF_MODELS = (
     CacheOfLayers,
     TypeOfCache,
     StateOfModel,
+    ConvolutionsOfModel,
     ImageOfModel,
     ResizingOfTable,
     SoundOfModel,

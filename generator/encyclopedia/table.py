@@ -12,7 +12,11 @@ from typing import Any
 
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.recurrent_state import recurrent_state, type_of_state
+from generator.checkpoints.model.recurrent_state import (
+    recurrent_state,
+    short_convolutions,
+    type_of_state,
+)
 from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
@@ -116,6 +120,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
         "state": _state(config, layers),
+        "convolutions": _convolutions(config, layers),
         "image": inputs.image(resolved, encodings),
         "sound": inputs.sound(config),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
@@ -241,6 +246,17 @@ def _state(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any] | Non
         return None
     named = None if given is None else dict(zip(("name", "by"), given, strict=True))
     return {"layers": kept.count, "sizes": list(kept.sizes), "type": _type(named)}
+
+
+def _convolutions(config: ModelConfig, layers: Sequence[Layer]) -> list[dict[str, Any]]:
+    """Of layers without a recurrent state; none where their sizes are not stated."""
+    try:
+        found = short_convolutions(config, layers)
+    except RowError:
+        return []
+    return [
+        {"layers": one.count, "channels": list(one.channels), "width": one.width} for one in found
+    ]
 
 
 def _position(

@@ -126,9 +126,18 @@ def _of_attention(config: ModelConfig, layer: Layer) -> int:
     if config.is_latent:
         return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
     kind = _kind(layer)
-    size = config.count(f"{kind}head_dim") or config.head_dim
-    of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=size)
-    return _heads(config, layer) * (size + int(of_value))
+    of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=_size(config, layer))
+    return width_of_keys(config, layer) + _heads(config, layer) * int(of_value)
+
+
+def width_of_keys(config: ModelConfig, layer: Layer) -> int:
+    """Numbers in the keys of all heads of a layer. errors: RowError"""
+    return _heads(config, layer) * _size(config, layer)
+
+
+def _size(config: ModelConfig, layer: Layer) -> int:
+    """Components of a key."""
+    return config.count(f"{_kind(layer)}head_dim") or config.head_dim
 
 
 def _kind(layer: Layer) -> str:
