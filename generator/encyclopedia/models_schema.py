@@ -93,6 +93,19 @@ class TypeOfCache(TypedDict):
     """Bytes of a number."""
 
 
+class AxesOfRotation(TypedDict):
+    """The axes of a rotation that counts time, height and width, which are equal for a token of
+    text, in models.json.
+    """
+
+    pairs: list[int]
+    """Pairs that turn by time, by height and by width."""
+    by_turns: bool
+    """Whether the axes take turns from pair to pair, and are not in consecutive blocks."""
+    key: str | None
+    """Key of the config that says it; null where the code of its family does."""
+
+
 class StateOfModel(TypedDict):
     """What recurrent layers keep in place of keys and values, as large for a text of any length, in
     models.json.
@@ -311,6 +324,8 @@ class PublishedModel(TypedDict):
     """Settings of the scaling of each of `rotations`, under their names in transformers; null
     without one.
     """
+    axes: list[AxesOfRotation | None]
+    """Axes of each of `rotations`; null where it has one position alone, or other axes."""
     temperatures: list[TemperatureOfModel]
     """Factors on the logits that grow with position."""
     origin_of_temperature: Origin | None
@@ -398,6 +413,7 @@ OF_MODELS = (
     CheckOfModel,
     CacheOfLayers,
     TypeOfCache,
+    AxesOfRotation,
     StateOfModel,
     ConvolutionsOfModel,
     ImageOfModel,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from generator.checkpoints.model.keys import dotted, leaves
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.recurrent_state import (
@@ -17,7 +18,15 @@ from generator.checkpoints.model.recurrent_state import (
     short_convolutions,
     type_of_state,
 )
-from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
+from generator.contracts import (
+    Encoding,
+    EncodingRecord,
+    Json,
+    Layer,
+    ModelConfig,
+    Resolved,
+    usable_length,
+)
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
@@ -25,6 +34,8 @@ from generator.encyclopedia import details, inputs, made, observed
 from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
 from generator.reading.find import look
+from generator.schemes.rotary import split_of
+from generator.schemes.rotary.families import PLAIN_SPLIT
 from generator.site.at_position import PositionOfModel, panel
 
 SCHEMA = 1
@@ -40,6 +51,7 @@ UNITS = {"M": 1e6, "B": 1e9}
 NAME = "its name"
 # Contexts that are no number of stored or rotated positions.
 CONTEXTS = ("max_sequence_length", "model_max_length", "context_length", "max_target_positions")
+SECTIONS = "mrope_section"
 ORIGINAL = "original_max_position_embeddings"
 OF_IMAGES = ("vision_config", "vision_embed_dim", "image_size")
 SPEECH_ENCODER = "num_conv_pos_embeddings"
@@ -125,6 +137,7 @@ def row(model: KnownModel) -> dict[str, Any]:
         "sound": inputs.sound(config),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
+        "axes": [_axes(resolved, one.record) for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
         "origins": [found["origins"].get(one.key, {}) for one in turning],
         "origin_of_temperature": found["temperature"],
@@ -305,6 +318,23 @@ def _schemes(encodings: Sequence[Encoding[Form]], *, of_images: bool) -> list[st
 
 def _turns(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, Rotation) and encoding.modality != "image"
+
+
+def _axes(resolved: Resolved, record: EncodingRecord) -> dict[str, Any] | None:
+    """The pairs that turn by time, height and width, in a model that counts all three; None for
+    other rotations, and for a split in another order.
+    """
+    config = next((one.config for one in resolved.stacks_of(record.part)[::-1]), resolved.config)
+    size: Any = record.parameters["rotary_dim"]
+    split = split_of(config.family, config.rope, size // 2)
+    if split is None or split.sentence != PLAIN_SPLIT:
+        return None
+    named = (path for path, _ in leaves(resolved.given.settings) if path[-1] == SECTIONS)
+    return {
+        "pairs": list(split.sections),
+        "by_turns": split.interleaved,
+        "key": next(map(dotted, named), None) if split.given else None,
+    }
 
 
 def _temperatures(encodings: Sequence[Encoding[Form]]) -> list[Temperature]:

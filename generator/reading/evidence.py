@@ -119,7 +119,7 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
                 origins[name] = Origin(named, None if named else default_of or None)
             elif name == "base" and _is_assumed(files):
                 origins[name] = Origin((), None)
-            elif name == "base" and of_class and not _names_a_base(config):
+            elif name == "base" and found.keys and of_class and not _names_a_base(config):
                 origins[name] = Origin((), of_class)
             elif name == "rotary_dim" and (named := _of_size(config, encoding.record.parameters)):
                 origins[name] = Origin(named, None)

@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import given, quietly
 from generator.contracts import Examined
 from generator.encyclopedia import table
 from generator.encyclopedia.guest import GUEST
-from generator.encyclopedia.known_models import FOLDER, known_model, known_models
+from generator.encyclopedia.known_models import FOLDER, KnownModel, known_model, known_models
 from generator.reading.find import look
 from generator.reading.rules import layer_schedule
 
@@ -188,3 +190,32 @@ def test_the_context_of_hunyuan_a13b_is_within_what_llama_cpp_demands() -> None:
     row = table.row(model)
     assert 32 * 1024 <= row["context"] <= 256 * 1024
     assert row["native"]["length"] == 256 * 1024
+
+
+def _sections_of_code(model: KnownModel) -> tuple[int, ...] | None:
+    """Those of the rotation of text that transformers makes of a config with images."""
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    whole = model.files.resolved.readable
+    with quietly(), torch.device("meta"):
+        code = AutoModel.from_config(CONFIG_MAPPING[whole.family](**given(whole.settings)))
+    found = {tuple(one.mrope_section) for one in code.modules() if hasattr(one, "mrope_section")}
+    return found.pop() if found else None
+
+
+def test_rotations_with_three_axes_have_the_sections_of_the_code_of_their_family() -> None:
+    """Every model with images, but for those whose code transformers lacks."""
+    with_images = [
+        one for one in known_models()
+        if one.files.resolved.config.section("vision_config") and one.files.resolved.stacks[0].has_code
+    ]  # fmt: skip
+    rows = {one.id: table.row(one)["axes"] for one in with_images}
+    ours = {name: tuple(axes[0]["pairs"]) if any(axes) else None for name, axes in rows.items()}
+    assert ours == {one.id: _sections_of_code(one) for one in with_images}
+    assert sum(pairs is not None for pairs in ours.values()) > 20
+    assert rows["Qwen/Qwen2-VL-7B-Instruct"] == [
+        {"pairs": [16, 24, 24], "by_turns": False, "key": "rope_scaling.mrope_section"}
+    ]
+    assert rows["Qwen/Qwen3-VL-8B-Instruct"] == [
+        {"pairs": [24, 20, 20], "by_turns": True, "key": None}
+    ]
