@@ -189,12 +189,17 @@ def _count(text: str | None) -> int | None:
 
 
 def _inputs(resolved: Resolved) -> list[str]:
-    """What a model reads or writes: text, images, sound."""
+    """What a model reads or writes: text, images, sound; also by a part whose settings its class
+    has alone, as where a copy of the config is of its text model (Inkling).
+    """
     config, modalities = resolved.given, {stack.modality for stack in resolved.stacks}
-    is_of_sound = _has_any(config, OF_SOUND)
+    of_class = {name for name in resolved.config.sections if name not in config}
+    is_of_sound = _has_any(config, OF_SOUND) or "audio_config" in of_class
     is_encoder = is_of_sound and SPEECH_ENCODER in config and DECODER not in config
     reads_text = "text" in modalities and not is_encoder
-    reads_images = "image" in modalities or _has_any(config, OF_IMAGES)
+    reads_images = (
+        "image" in modalities or _has_any(config, OF_IMAGES) or "vision_config" in of_class
+    )
     named = {"text": reads_text, "image": reads_images, "audio": is_of_sound}
     return [name for name, is_so in named.items() if is_so]
 

@@ -206,9 +206,11 @@ def _sections_of_code(model: KnownModel) -> tuple[int, ...] | None:
 def test_rotations_with_three_axes_have_the_sections_of_the_code_of_their_family() -> None:
     """Every model with images, but for those whose code transformers lacks."""
     with_images = [
-        one for one in known_models()
-        if one.files.resolved.config.section("vision_config") and one.files.resolved.stacks[0].has_code
-    ]  # fmt: skip
+        one
+        for one in known_models()
+        if (whole := one.files.resolved).config.section("vision_config")
+        and whole.stacks[0].has_code
+    ]
     rows = {one.id: table.row(one)["axes"] for one in with_images}
     ours = {name: tuple(axes[0]["pairs"]) if any(axes) else None for name, axes in rows.items()}
     assert ours == {one.id: _sections_of_code(one) for one in with_images}
@@ -219,3 +221,41 @@ def test_rotations_with_three_axes_have_the_sections_of_the_code_of_their_family
     assert rows["Qwen/Qwen3-VL-8B-Instruct"] == [
         {"pairs": [24, 20, 20], "by_turns": True, "key": None}
     ]
+
+
+def test_the_patches_of_an_encoder_are_known_where_its_section_gives_them_or_leaves_them_out() -> (
+    None
+):
+    """As many rows as the tables of transformers: 27 × 27 patches (PaddleOCR-VL, SigLIP of LLaVA
+    OneVision), and 32 × 32 beside [CLS], whose sizes are pairs (InternVL 3).
+    """
+    for hub_id, grid, extra in (
+        ("PaddlePaddle/PaddleOCR-VL", [27, 27], None),
+        ("llava-hf/llava-onevision-qwen2-7b-ov-hf", [27, 27], 0),
+        ("OpenGVLab/InternVL3-8B-hf", [32, 32], 1),
+        ("google/siglip-base-patch16-384", [24, 24], 0),
+    ):
+        image = made(hub_id)["image"]
+        assert (image["grid"], image["extra"]) == (grid, extra)
+        assert made(hub_id)["inputs"] == ["text", "image"]
+
+
+def test_a_copy_of_a_text_model_says_of_its_whole_what_it_reads() -> None:
+    """Inkling and Qwen 3.8 Flash Next: no section but that of the text model is known."""
+    inkling, qwen = (made(one) for one in ("thinkingmachines/Inkling", "Qwen/Qwen3.8-Flash-Next"))
+    assert inkling["inputs"] == ["text", "image", "audio"]
+    assert qwen["inputs"] == ["text", "image"]
+    assert inkling["image"] is qwen["image"] is None
+
+
+def test_no_copy_of_a_config_lost_the_patches_of_its_encoder() -> None:
+    """The published files of these leave them to the class; MiMo's class is not known."""
+    own = {
+        "google/siglip-base-patch16-384", "google/siglip-large-patch16-384",
+        "google/siglip2-base-patch16-naflex", "XiaomiMiMo/MiMo-V2.5",
+    }  # fmt: skip
+    sections = {one["id"]: one["config"].get("vision_config") for one in RECORDS}
+    without = {
+        name for name, section in sections.items() if section and "patch_size" not in section
+    }
+    assert without == own
