@@ -15,6 +15,9 @@ N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", 
 GROUPS = "multi_query_group_num"  # ChatGLM's, where multi_query_attention is on.
 ALONE = ("multi_query", "multi_query_attention")  # One head for keys and values where it is on.
 DECODER, ENCODER = "decoder", "encoder"  # of text
+# Their code keeps nothing: each further token computes all keys and values again
+# (modeling_openai.py); vLLM, SGLang, mlx-lm and llama.cpp have none for it.
+WITHOUT_CACHE = frozenset({"openai-gpt"})
 KEEPING = frozenset({"full", "sliding", "chunked", "sparse"})
 WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one size at any length
 # Bytes of a number, by its type in configs of transformers.
@@ -41,7 +44,8 @@ class CachedLayers:
 def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
     """The layers of a decoder that keep something of each position, alike ones together, the first
     first; None where that is not known, as with an indexer whose keys stand for several positions
-    (GLM-5.3-Flash), and for what has no decoder alone; none for a text tower that writes nothing.
+    (GLM-5.3-Flash), and for what has no decoder alone; none for a text tower that writes nothing,
+    and for code without a cache.
 
     Source: heads · (components of a key + of a value) numbers; with a latent (DeepSeek-V2, arXiv
     2405.04434, section 2.1.2) kv_lora_rank + qk_rope_head_dim
@@ -55,7 +59,7 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
         for layer in layers
     ):
         return None
-    if _is_read_at_once(config.family):
+    if config.family in WITHOUT_CACHE or _is_read_at_once(config.family):
         return ()
     of_text = config.text_model
     if of_text.count("index_kpool"):
