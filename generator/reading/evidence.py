@@ -161,7 +161,7 @@ def _of_size(config: ModelConfig, parameters: Json) -> tuple[str, ...]:
     """The keys that give the rotated part of a head where no other value of them can be tried, as
     with a list of as many factors (Phi-4 mini): those with its size, or with its share of the head.
     """
-    sizes = {ROTATED_PART: 1, **dict.fromkeys(SHARES, parameters["head_dim"])}
+    sizes: dict[str, Any] = {ROTATED_PART: 1, **dict.fromkeys(SHARES, parameters["head_dim"])}
     return tuple(
         name
         for path, value in keys.leaves(config.settings)

@@ -10,9 +10,9 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.families import WITHOUT_CACHE
 from generator.checkpoints.model.kv_cache import (
     BYTES,
-    WITHOUT_CACHE,
     CachedLayers,
     kv_cache,
     type_of_cache,

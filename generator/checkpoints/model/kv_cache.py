@@ -5,6 +5,7 @@ of.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from generator.checkpoints.model.families import WITHOUT_CACHE
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
@@ -15,9 +16,6 @@ N_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads", 
 GROUPS = "multi_query_group_num"  # ChatGLM's, where multi_query_attention is on.
 ALONE = ("multi_query", "multi_query_attention")  # One head for keys and values where it is on.
 DECODER, ENCODER = "decoder", "encoder"  # of text
-# Their code keeps nothing: each further token computes all keys and values again
-# (modeling_openai.py); vLLM, SGLang, mlx-lm and llama.cpp have none for it.
-WITHOUT_CACHE = frozenset({"openai-gpt"})
 KEEPING = frozenset({"full", "sliding", "chunked", "sparse"})
 WITHOUT = frozenset({"recurrent", "convolution", "none"})  # whose state has one size at any length
 # Bytes of a number, by its type in configs of transformers.
