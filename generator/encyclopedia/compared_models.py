@@ -47,11 +47,9 @@ def compared(atlas: Atlas) -> dict[str, list[str]]:
 
 
 def _text(cell: ModelCell) -> str:
-    """What a cell has, in one text; where nothing is all that a further token takes, what the first
-    ones do.
-    """
-    text = "" if cell.limited and not cell.value else cell.text
-    return "; ".join(one for one in (text, cell.hint) if one) or cell.text
+    """What a cell has, in one text."""
+    between = " " if cell.limited and not cell.value else "; "
+    return between.join(one for one in (cell.text, cell.hint) if one)
 
 
 def titles() -> list[str]:

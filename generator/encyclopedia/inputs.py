@@ -10,6 +10,7 @@ from generator.checkpoints.model.resizing import resizing_of
 from generator.contracts import Encoding, ModelConfig, Resolved
 from generator.encodings import Form, PositionTable
 
+ENCODER = "vision_config"
 VIDEO = "video"  # Part of an encoding of the frames of a clip.
 ROWS = ("num_position_embeddings", "num_patches")  # of a square table for images of any size
 SIDES = ("init_pos_emb_height", "init_pos_emb_width")
@@ -24,8 +25,14 @@ RATE, OF_FEATURES = 16_000, 0.02
 def image(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> dict[str, Any] | None:
     """What reads images, as in models.json; None without patches."""
     given, whole = resolved.given, resolved.config
-    section = next((one for one in whole.nested() if one.count("patch_size")), None)
-    if section is None or not any("patch_size" in one for one in given.nested()):
+    patch = _pair(whole, ("patch_size",))
+    # Sizes that the section of its encoder leaves to its class are known; those of no section are
+    # those of another model (a copy of the text model's config).
+    if not any("patch_size" in one for one in given.nested()):
+        if given.section(ENCODER) is None:
+            return None
+        given = whole
+    if patch is None or patch[0] != patch[1]:
         return None
     grid = next(chain(config_grids(given), _tables(given)), None)
     way = resizing_of(whole)
@@ -33,7 +40,7 @@ def image(resolved: Resolved, encodings: Iterable[Encoding[Form]]) -> dict[str, 
     of_time = (form for form in tables if isinstance(form, PositionTable))
     return {
         "size": _pair(given, ("image_size",)),
-        "patch": section.count("patch_size"),
+        "patch": patch[0],
         "grid": list(grid) if grid else None,
         "extra": way.special if way and grid else None,
         "merged": next(iter(_pair(given, MERGED) or ()), None),

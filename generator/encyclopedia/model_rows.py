@@ -374,7 +374,9 @@ def cache_at(model: Json, length: int) -> str:
 
 
 def _cache_bytes(model: Json) -> ModelCell:
-    """What each further token takes, in bf16, in layers that keep all positions."""
+    """What each further token takes, in bf16, in layers that keep all positions; where all have
+    windows, what it takes until these are full, which is sorted as nothing.
+    """
     if model["cache"] is None:
         return ModelCell(UNKNOWN)
     size = growing(model)
@@ -384,12 +386,12 @@ def _cache_bytes(model: Json) -> ModelCell:
     limited = [one for one in model["cache"] if one["positions"] is not None]
     widths = {one["positions"] for one in limited}
     only = max(widths) if not size and len(widths) == 1 else None
-    about = {"size": before, "chunks": chunks, "only": only, "without": without}
+    about = {"size": before if size else 0, "chunks": chunks, "only": only, "without": without}
     hint = WORDING("until_full", **about) if before > size else ""
     address = f"{page_of(model['id'], '.html')}#cost" if before else ""
     filled = tuple((2 * one["layers"] * one["values"], one["positions"]) for one in limited)
     title = WORDING("without_windows", names=without)
-    return ModelCell(memory(size), size, address, hint, title, filled)
+    return ModelCell(memory(size or before), size, address, hint, title, filled)
 
 
 def _heads(model: Json) -> str:

@@ -93,6 +93,19 @@ class TypeOfCache(TypedDict):
     """Bytes of a number."""
 
 
+class AxesOfRotation(TypedDict):
+    """The axes of a rotation that counts time, height and width, which are equal for a token of
+    text, in models.json.
+    """
+
+    pairs: list[int]
+    """Pairs that turn by time, by height and by width."""
+    by_turns: bool
+    """Whether the axes take turns from pair to pair, and are not in consecutive blocks."""
+    key: str | None
+    """Key of the config that says it; null where the code of its family does."""
+
+
 class StateOfModel(TypedDict):
     """What recurrent layers keep in place of keys and values, as large for a text of any length, in
     models.json.
@@ -106,6 +119,19 @@ class StateOfModel(TypedDict):
     """
     type: TypeOfCache | None
     """Type of these numbers, as a config says; null where it does not."""
+
+
+class ConvolutionsOfModel(TypedDict):
+    """Layers with short convolutions but no recurrent state, which keep the last inputs of these,
+    as many for a text of any length, in models.json.
+    """
+
+    layers: int
+    """Number of layers that are alike."""
+    channels: list[int]
+    """Channels of each convolution in one of them."""
+    width: int
+    """Inputs that one output sees."""
 
 
 class ResizingOfTable(TypedDict):
@@ -284,6 +310,10 @@ class PublishedModel(TypedDict):
     """What its recurrent layers keep; null without any, and where its config does not state every
     size.
     """
+    convolutions: list[ConvolutionsOfModel]
+    """Short convolutions of layers without such a state; empty without any, and where its config
+    does not state their sizes.
+    """
     image: ImageOfModel | None
     """What it reads of images; null without patches."""
     sound: SoundOfModel | None
@@ -298,6 +328,8 @@ class PublishedModel(TypedDict):
     """Settings of the scaling of each of `rotations`, under their names in transformers; null
     without one.
     """
+    axes: list[AxesOfRotation | None]
+    """Axes of each of `rotations`; null where it has one position alone, or other axes."""
     temperatures: list[TemperatureOfModel]
     """Factors on the logits that grow with position."""
     origin_of_temperature: Origin | None
@@ -385,7 +417,9 @@ OF_MODELS = (
     CheckOfModel,
     CacheOfLayers,
     TypeOfCache,
+    AxesOfRotation,
     StateOfModel,
+    ConvolutionsOfModel,
     ImageOfModel,
     ResizingOfTable,
     SoundOfModel,

@@ -10,10 +10,23 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from generator.checkpoints.model.keys import dotted, leaves
 from generator.checkpoints.model.kv_cache import BYTES, kv_cache
 from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.recurrent_state import recurrent_state, type_of_state
-from generator.contracts import Encoding, Json, Layer, ModelConfig, Resolved, usable_length
+from generator.checkpoints.model.recurrent_state import (
+    recurrent_state,
+    short_convolutions,
+    type_of_state,
+)
+from generator.contracts import (
+    Encoding,
+    EncodingRecord,
+    Json,
+    Layer,
+    ModelConfig,
+    Resolved,
+    usable_length,
+)
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
 from generator.encodings import Form, NoEncoding, Rotation, Sinks, Temperature
@@ -21,6 +34,8 @@ from generator.encyclopedia import details, inputs, made, observed
 from generator.encyclopedia.known_models import KnownModel, known_models
 from generator.errors import RowError
 from generator.reading.find import look
+from generator.schemes.rotary import split_of
+from generator.schemes.rotary.families import PLAIN_SPLIT
 from generator.site.at_position import PositionOfModel, panel
 
 SCHEMA = 1
@@ -36,6 +51,7 @@ UNITS = {"M": 1e6, "B": 1e9}
 NAME = "its name"
 # Contexts that are no number of stored or rotated positions.
 CONTEXTS = ("max_sequence_length", "model_max_length", "context_length", "max_target_positions")
+SECTIONS = "mrope_section"
 ORIGINAL = "original_max_position_embeddings"
 OF_IMAGES = ("vision_config", "vision_embed_dim", "image_size")
 SPEECH_ENCODER = "num_conv_pos_embeddings"
@@ -116,10 +132,12 @@ def row(model: KnownModel) -> dict[str, Any]:
         **_cache(resolved.config, layers),
         "cache_type": _type(model.cache_type),
         "state": _state(config, layers),
+        "convolutions": _convolutions(config, layers),
         "image": inputs.image(resolved, encodings),
         "sound": inputs.sound(config),
         "factors": [one.record.parameters["attention_factor"] for one in turning],
         "scalings": [one.record.parameters["scaling"] for one in turning],
+        "axes": [_axes(resolved, one.record) for one in turning],
         "temperatures": [_temperature(one, layers) for one in _temperatures(encodings)],
         "origins": [found["origins"].get(one.key, {}) for one in turning],
         "origin_of_temperature": found["temperature"],
@@ -171,12 +189,17 @@ def _count(text: str | None) -> int | None:
 
 
 def _inputs(resolved: Resolved) -> list[str]:
-    """What a model reads or writes: text, images, sound."""
+    """What a model reads or writes: text, images, sound; also by a part whose settings its class
+    has alone, as where a copy of the config is of its text model (Inkling).
+    """
     config, modalities = resolved.given, {stack.modality for stack in resolved.stacks}
-    is_of_sound = _has_any(config, OF_SOUND)
+    of_class = {name for name in resolved.config.sections if name not in config}
+    is_of_sound = _has_any(config, OF_SOUND) or "audio_config" in of_class
     is_encoder = is_of_sound and SPEECH_ENCODER in config and DECODER not in config
     reads_text = "text" in modalities and not is_encoder
-    reads_images = "image" in modalities or _has_any(config, OF_IMAGES)
+    reads_images = (
+        "image" in modalities or _has_any(config, OF_IMAGES) or "vision_config" in of_class
+    )
     named = {"text": reads_text, "image": reads_images, "audio": is_of_sound}
     return [name for name, is_so in named.items() if is_so]
 
@@ -195,8 +218,11 @@ def _given_context(config: ModelConfig) -> int | None:
 
 
 def _default_context(resolved: Resolved) -> int | None:
-    """That of the config class of the family, where the config itself gives none."""
-    if _given_context(resolved.given) is not None:
+    """That of the config class of the family, where the config itself gives none; None where that
+    class is of another family, whose code reads it (Hunyuan before it was a part of transformers).
+    """
+    is_translated = resolved.readable.family != resolved.given.family
+    if is_translated or _given_context(resolved.given) is not None:
         return None
     try:
         return resolved.config.size("n_positions")
@@ -238,6 +264,17 @@ def _state(config: ModelConfig, layers: Sequence[Layer]) -> dict[str, Any] | Non
         return None
     named = None if given is None else dict(zip(("name", "by"), given, strict=True))
     return {"layers": kept.count, "sizes": list(kept.sizes), "type": _type(named)}
+
+
+def _convolutions(config: ModelConfig, layers: Sequence[Layer]) -> list[dict[str, Any]]:
+    """Of layers without a recurrent state; none where their sizes are not stated."""
+    try:
+        found = short_convolutions(config, layers)
+    except RowError:
+        return []
+    return [
+        {"layers": one.count, "channels": list(one.channels), "width": one.width} for one in found
+    ]
 
 
 def _position(
@@ -286,6 +323,23 @@ def _schemes(encodings: Sequence[Encoding[Form]], *, of_images: bool) -> list[st
 
 def _turns(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, Rotation) and encoding.modality != "image"
+
+
+def _axes(resolved: Resolved, record: EncodingRecord) -> dict[str, Any] | None:
+    """The pairs that turn by time, height and width, in a model that counts all three; None for
+    other rotations, and for a split in another order.
+    """
+    config = next((one.config for one in resolved.stacks_of(record.part)[::-1]), resolved.config)
+    size: Any = record.parameters["rotary_dim"]
+    split = split_of(config.family, config.rope, size // 2)
+    if split is None or split.sentence != PLAIN_SPLIT:
+        return None
+    named = (path for path, _ in leaves(resolved.given.settings) if path[-1] == SECTIONS)
+    return {
+        "pairs": list(split.sections),
+        "by_turns": split.interleaved,
+        "key": next(map(dotted, named), None) if split.given else None,
+    }
 
 
 def _temperatures(encodings: Sequence[Encoding[Form]]) -> list[Temperature]:

@@ -26,7 +26,15 @@ from generator.checkpoints.model.resolved import (
     defaults,
 )
 from generator.contracts import Encoding, Files, Json, Layer, ModelConfig, Origin
-from generator.contracts.model_config import LARGEST_REAL, PAIR_ORDER, ROPE, SIZES, TEXT, UNKNOWN
+from generator.contracts.model_config import (
+    LARGEST_REAL,
+    PAIR_ORDER,
+    ROPE,
+    ROTATED_PART,
+    SIZES,
+    TEXT,
+    UNKNOWN,
+)
 from generator.contracts.own import FAMILIES, digest
 from generator.encodings import Form
 from generator.errors import RowError
@@ -50,6 +58,7 @@ MOST_CHARACTERS = 2**18  # of settings as JSON
 # Words of schemes, which a config may repeat.
 NAMING = frozenset({"position_embedding_type", "position_embeddings_type", "rope", "rotary"})
 OF_WIDTH = ("head_dim", "rotary_dim")
+SHARES = ("partial_rotary_factor", "rotary_pct", "rope_pct")  # Of a head.
 BASE_NAMES = frozenset({"rope_theta", *OTHER_BASES})
 Effects = Mapping[str, Json]
 # Encodings, by their keys, with parameters; and those with the keys of the file that change each.
@@ -110,6 +119,10 @@ def _origins(files: Files, encoding: Encoding[Form]) -> dict[str, Origin]:
                 origins[name] = Origin(named, None if named else default_of or None)
             elif name == "base" and _is_assumed(files):
                 origins[name] = Origin((), None)
+            elif name == "base" and found.keys and of_class and not _names_a_base(config):
+                origins[name] = Origin((), of_class)
+            elif name == "rotary_dim" and (named := _of_size(config, encoding.record.parameters)):
+                origins[name] = Origin(named, None)
     if encoding.record.parameters.get(GIVEN):
         keys_of_scaling = _of_scaling(files, own)
         if keys_of_scaling is not None or not found.has_refused:
@@ -137,8 +150,25 @@ def _is_assumed(files: Files) -> bool:
     a base, and a config class that would have a default rejects them.
     """
     is_refused = any(stack.refused for stack in files.resolved.stacks)
-    names = (path[-1] for path, _ in keys.leaves(files.config.settings))
-    return is_refused and BASE_NAMES.isdisjoint(names)
+    return is_refused and not _names_a_base(files.config)
+
+
+def _names_a_base(config: ModelConfig) -> bool:
+    return not BASE_NAMES.isdisjoint(path[-1] for path, _ in keys.leaves(config.settings))
+
+
+def _of_size(config: ModelConfig, parameters: Json) -> tuple[str, ...]:
+    """The keys that give the rotated part of a head where no other value of them can be tried, as
+    with a list of as many factors (Phi-4 mini): those with its size, or with its share of the head.
+    """
+    sizes: dict[str, Any] = {ROTATED_PART: 1, **dict.fromkeys(SHARES, parameters["head_dim"])}
+    return tuple(
+        name
+        for path, value in keys.leaves(config.settings)
+        if isinstance(value, int | float)
+        and int(value * sizes.get(path[-1], 0)) == parameters["rotary_dim"]
+        for name in _of_file(config.keys_of_file, path, value)
+    )
 
 
 def _of_axes(own: Mapping[str, Sequence[str]], parameter: str) -> Sequence[str]:

@@ -61,7 +61,9 @@
     const note = cell.querySelector("small");
     if (note) note.hidden = length > 0;
     cell.dataset.value = length ? all : token;
-    (cell.querySelector("a") ?? cell).firstChild.textContent = size(length ? all : token);
+    const shown = (cell.querySelector("a") ?? cell).firstChild;
+    cell.dataset.paText ??= shown.textContent;
+    shown.textContent = length ? size(all) : cell.dataset.paText;
   };
   const price = () => {
     if (!cost) return;

@@ -1,6 +1,7 @@
 """What a decoder keeps of each position, against published figures and caches of transformers."""
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,17 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.kv_cache import BYTES, CachedLayers, kv_cache, type_of_cache
+from generator.checkpoints.model.families import WITHOUT_CACHE
+from generator.checkpoints.model.kv_cache import (
+    BYTES,
+    CachedLayers,
+    kv_cache,
+    type_of_cache,
+)
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Files, ModelConfig
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import known_model, known_models
+from generator.encyclopedia.made import made
 from generator.reading.find import look
 from tests.tiny import build
 
@@ -185,3 +193,27 @@ def test_settings_of_single_layers_count(name: str, kept: list[CachedLayers] | N
     assert model is not None
     found = by_config(dict(model.settings))
     assert (None if found is None else list(found)) == kept
+
+
+def test_code_without_a_cache_keeps_nothing() -> None:
+    """The code of every published decoder takes a cache, but that of the first GPT."""
+    from transformers import CONFIG_MAPPING, MODEL_MAPPING
+
+    rows = [(one.files.config.family, made(one.id)["row"]["cache"]) for one in known_models()]
+    families = WITHOUT_CACHE | {family for family, cache in rows if cache}
+    codes = {
+        family: MODEL_MAPPING[CONFIG_MAPPING[family]]
+        for family in families
+        if family in CONFIG_MAPPING and CONFIG_MAPPING[family] in MODEL_MAPPING
+    }
+    names = {"past_key_values", "cache", "cache_params"}
+    without = {
+        family
+        for family, code in codes.items()
+        if names.isdisjoint(signature(code.forward).parameters)
+    }
+    assert len(codes) > 50
+    assert without == WITHOUT_CACHE
+    model = known_model("openai-community/openai-gpt")
+    assert model is not None
+    assert cache_of(model.files) == ()

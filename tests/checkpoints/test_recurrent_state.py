@@ -9,8 +9,10 @@ import torch
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.recurrent_state import (
+    ConvolutionsOfLayers,
     StateOfLayers,
     recurrent_state,
+    short_convolutions,
     type_of_state,
 )
 from generator.contracts import ModelConfig
@@ -41,6 +43,13 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+def convolutions_of(settings: dict[str, Any]) -> tuple[ConvolutionsOfLayers, ...]:
+    files = ConfigAlone(settings, "config")
+    found = look(files)
+    layers = layer_map(files, found.all, is_complete=found.is_complete)
+    return short_convolutions(files.config, layers)
+
+
 def state_of(settings: dict[str, Any]) -> StateOfLayers | None:
     files = ConfigAlone(settings, "config")
     found = look(files)
@@ -64,6 +73,45 @@ def test_a_state_is_as_large_as_that_in_the_cache_of_transformers(
     kept = state_of(model.config.to_dict())
     assert kept is not None
     assert held == [prod(kept.sizes)] * kept.count
+
+
+@pytest.mark.parametrize(
+    ("model_type", "options"),
+    [
+        ("lfm2", {"num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"],
+                  "conv_L_cache": 3, "num_key_value_heads": 2}),
+        ("inkling_text", {"num_hidden_layers": 2, "local_layer_ids": [0], "head_dim": 8,
+                          "layer_types": ["hybrid_sliding", "hybrid"],
+                          "swa_head_dim": 4, "num_key_value_heads": 2, "swa_num_key_value_heads": 4,
+                          "swa_num_attention_heads": 4, "conv_kernel_size": 4, "rel_extent": 8,
+                          "sliding_window_size": 8, "d_rel": 4,
+                          "mlp_layer_types": ["dense", "dense"], "unpadded_vocab_size": 64}),
+    ],
+)  # fmt: skip
+def test_convolutions_keep_as_many_inputs_as_the_cache_of_transformers(
+    model_type: str, options: dict[str, Any]
+) -> None:
+    model = build(model_type, **options)
+    with torch.no_grad():
+        cache = model(input_ids=torch.arange(5)[None], use_cache=True).past_key_values
+    held = sum(
+        state.numel()
+        for layer in cache.layers
+        for state in getattr(layer, "conv_states", {}).values()
+        if state is not None
+    )
+    kept = convolutions_of(model.config.to_dict())
+    assert sum(one.count * sum(one.channels) * one.width for one in kept) == held > 0
+
+
+def test_the_convolutions_of_inkling_are_on_keys_values_and_behind_both_parts() -> None:
+    """modeling_inkling.py: InklingAttention, InklingDecoderLayer; 16 and 8 heads of 128."""
+    model = known_model("thinkingmachines/Inkling")
+    assert model is not None
+    assert convolutions_of(dict(model.settings)) == (
+        ConvolutionsOfLayers(55, (2048, 2048, 6144, 6144), 4),
+        ConvolutionsOfLayers(11, (1024, 1024, 6144, 6144), 4),
+    )
 
 
 def test_the_states_of_qwen3_next_are_those_of_its_modules() -> None:

@@ -52,6 +52,7 @@ ORDINARY = {
     ("generator.checkpoints.model.family_formats", "alibi"),  # a key of config.json
     ("generator.checkpoints.model.layers", "convolution"),  # a way of mixing positions
     ("generator.checkpoints.model.layers", "none"),  # a layer that mixes no positions
+    ("generator.checkpoints.model.recurrent_state", "convolution"),  # as well
     ("generator.contracts.layer_map", "none"),  # a layer that mixes no positions
     ("generator.encyclopedia.refreshed", "expected"),  # a key of a file
     ("generator.reading.programs.mlx_lm", "none"),  # windows of a model's code

@@ -178,6 +178,20 @@ def test_what_follows_from_settings_alone_is_computed_and_not_measured(atlas: At
     assert sorted(filter(None, states.values())) == ["computed", "measured"]
 
 
+def test_a_cache_whose_layers_all_have_windows_is_what_they_take_until_these_are_full() -> None:
+    """StarCoder2 7B: 32 layers with windows of 4,096, and 4 heads of 128 for keys and values."""
+    names = ("bigcode/starcoder2-7b", "google/recurrentgemma-2b", "intfloat/e5-mistral-7b-instruct")
+    table = published.table([model for name in names if (model := known_model(name))])
+    column = list(models.COLUMNS).index("cache")
+    rows = models.rows(Atlas((), (), all_schemes(), guests=guests(table)))
+    found = {row.id: row.cells[column] for row in rows}
+    assert len(found) == len(names)
+    assert not [cell for cell in found.values() if cell.text == "0 bytes" or cell.value != 0]
+    cell = found["bigcode/starcoder2-7b"]
+    assert cell.text == f"{32 * 2 * 4 * 128 * 2 / 1000:.2f} kB"
+    assert cell.hint.startswith("for each of the first 4,096, then nothing more")
+
+
 def test_the_newest_come_first(atlas: Atlas) -> None:
     months = [row.cells[[*models.COLUMNS].index("published")].text for row in models.rows(atlas)]
     known = [month.removeprefix("≈ ") for month in months if month != models.UNKNOWN]

@@ -66,6 +66,7 @@ SAYS: dict[str, tuple[str, ...]] = {
     "moonshotai/Kimi-K2.5": ("yarn × 64, all logits × 2.005",),
     "microsoft/Phi-4-mini-instruct": (
         "longrope, cosine and sine × 1.19, which makes their part of the logits × 1.417",
+        "75% of the components of a head partial_rotary_factor",
     ),
     "deepseek-ai/DeepSeek-V3": (
         "yarn × 40, all logits × 1.874",
@@ -130,6 +131,21 @@ SAYS: dict[str, tuple[str, ...]] = {
     "zai-org/GLM-5.3-Flash": ("Cost of a token – not known here",),
     "nvidia/Hymba-1.5B-Base": ("windows of 1,024 and recurrent state: 29 layers",),
     "MiniMaxAI/MiniMax-Text-01": ("whose size is not known here", "; states beside it"),
+    "thinkingmachines/Inkling": (  # 55 and 11 layers × 4 inputs × channels × 4 bytes.
+        "keeps the last 4 inputs of 4 short convolutions of 2,048, 2,048, 6,144 and 6,144",
+        "together 16.94 MB in fp32, 8.471 MB in bf16, as transformers keeps them",
+    ),
+    "LiquidAI/LFM2-1.2B": ("keeps the last 3 inputs of a short convolution of 2,048 channels.",),
+    "Qwen/Qwen2-VL-7B-Instruct": (
+        "Axes 16 pairs turn by time, 24 by height and 24 by width, in consecutive blocks",
+        "They hold for tokens of text", "for images: Rotary",
+    ),
+    "Qwen/Qwen3-VL-8B-Instruct": (
+        "24 pairs turn by time, 20 by height and 20 by width, by turns", "code of its family",
+    ),
+    "openai-community/openai-gpt": (
+        "Cost of a token 0", "computes them again for each token", "To serve more tokens",
+    ),
     "tiiuae/falcon-mamba-7b": ("no cache grows with the context. Each of 64",),
     "CohereLabs/c4ai-command-r-v01": ("takes its limit from max_position_embeddings",),
     "google/gemma-4-E2B-it": (

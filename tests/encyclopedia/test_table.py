@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.resolved import given, quietly
 from generator.contracts import Examined
 from generator.encyclopedia import table
 from generator.encyclopedia.guest import GUEST
-from generator.encyclopedia.known_models import FOLDER, known_model, known_models
+from generator.encyclopedia.known_models import FOLDER, KnownModel, known_model, known_models
 from generator.reading.find import look
 from generator.reading.rules import layer_schedule
 
@@ -23,6 +25,8 @@ EXPECTED = {
     if "expected" in record and SHIPPED[record["id"]]["layers"] == record["expected"]["layers"]
 }
 NAMES = {"feed-forward": "none"}
+# Types of models that transformers reads under another name.
+OLDER = {"hunyuan", "RefinedWeb", "RefinedWebModel"}
 
 
 def count(layers: Any, total: int) -> int:
@@ -164,3 +168,94 @@ def test_settings_that_cannot_be_read_leave_a_row_with_the_reason() -> None:
 def test_a_model_with_alibi_has_no_table_that_the_class_of_its_family_has(name: str) -> None:
     """Code of their own: JinaBert and MosaicBERT make no table (arXiv 2310.19923, 2312.17482)."""
     assert made(name)["schemes"] == SHIPPED[name]["schemes"] == ["alibi"]
+
+
+def test_a_default_context_is_of_a_class_that_transformers_has_for_the_model_itself() -> None:
+    """Falcon's first type and Hunyuan's have none, so that a page may say that it has no code."""
+    from transformers import CONFIG_MAPPING
+
+    rows = {one.id: table.row(one) for one in known_models() if one.files.config.family in OLDER}
+    assert len(rows) > 3
+    assert OLDER.isdisjoint(CONFIG_MAPPING)
+    assert [name for name, row in rows.items() if row["default_context"]] == []
+    of_class = [name for name, row in SHIPPED.items() if row["default_context"]]
+    types = {str(SHIPPED[name]["model_type"]) for name in of_class}
+    assert types <= set(CONFIG_MAPPING)
+
+
+def test_the_context_of_hunyuan_a13b_is_within_what_llama_cpp_demands() -> None:
+    """Its converter asserts one from 32 to 256 times 1,024 (conversion of HunYuanMoEV1)."""
+    model = known_model("tencent/Hunyuan-A13B-Instruct")
+    assert model is not None
+    row = table.row(model)
+    assert 32 * 1024 <= row["context"] <= 256 * 1024
+    assert row["native"]["length"] == 256 * 1024
+
+
+def _sections_of_code(model: KnownModel) -> tuple[int, ...] | None:
+    """Those of the rotation of text that transformers makes of a config with images."""
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    whole = model.files.resolved.readable
+    with quietly(), torch.device("meta"):
+        code = AutoModel.from_config(CONFIG_MAPPING[whole.family](**given(whole.settings)))
+    found = {tuple(one.mrope_section) for one in code.modules() if hasattr(one, "mrope_section")}
+    return found.pop() if found else None
+
+
+def test_rotations_with_three_axes_have_the_sections_of_the_code_of_their_family() -> None:
+    """Every model with images, but for those whose code transformers lacks."""
+    with_images = [
+        one
+        for one in known_models()
+        if (whole := one.files.resolved).config.section("vision_config")
+        and whole.stacks[0].has_code
+    ]
+    rows = {one.id: table.row(one)["axes"] for one in with_images}
+    ours = {name: tuple(axes[0]["pairs"]) if any(axes) else None for name, axes in rows.items()}
+    assert ours == {one.id: _sections_of_code(one) for one in with_images}
+    assert sum(pairs is not None for pairs in ours.values()) > 20
+    assert rows["Qwen/Qwen2-VL-7B-Instruct"] == [
+        {"pairs": [16, 24, 24], "by_turns": False, "key": "rope_scaling.mrope_section"}
+    ]
+    assert rows["Qwen/Qwen3-VL-8B-Instruct"] == [
+        {"pairs": [24, 20, 20], "by_turns": True, "key": None}
+    ]
+
+
+def test_the_patches_of_an_encoder_are_known_where_its_section_gives_them_or_leaves_them_out() -> (
+    None
+):
+    """As many rows as the tables of transformers: 27 × 27 patches (PaddleOCR-VL, SigLIP of LLaVA
+    OneVision), and 32 × 32 beside [CLS], whose sizes are pairs (InternVL 3).
+    """
+    for hub_id, grid, extra in (
+        ("PaddlePaddle/PaddleOCR-VL", [27, 27], None),
+        ("llava-hf/llava-onevision-qwen2-7b-ov-hf", [27, 27], 0),
+        ("OpenGVLab/InternVL3-8B-hf", [32, 32], 1),
+        ("google/siglip-base-patch16-384", [24, 24], 0),
+    ):
+        image = made(hub_id)["image"]
+        assert (image["grid"], image["extra"]) == (grid, extra)
+        assert made(hub_id)["inputs"] == ["text", "image"]
+
+
+def test_a_copy_of_a_text_model_says_of_its_whole_what_it_reads() -> None:
+    """Inkling and Qwen 3.8 Flash Next: no section but that of the text model is known."""
+    inkling, qwen = (made(one) for one in ("thinkingmachines/Inkling", "Qwen/Qwen3.8-Flash-Next"))
+    assert inkling["inputs"] == ["text", "image", "audio"]
+    assert qwen["inputs"] == ["text", "image"]
+    assert inkling["image"] is qwen["image"] is None
+
+
+def test_no_copy_of_a_config_lost_the_patches_of_its_encoder() -> None:
+    """The published files of these leave them to the class; MiMo's class is not known."""
+    own = {
+        "google/siglip-base-patch16-384", "google/siglip-large-patch16-384",
+        "google/siglip2-base-patch16-naflex", "XiaomiMiMo/MiMo-V2.5",
+    }  # fmt: skip
+    sections = {one["id"]: one["config"].get("vision_config") for one in RECORDS}
+    without = {
+        name for name, section in sections.items() if section and "patch_size" not in section
+    }
+    assert without == own

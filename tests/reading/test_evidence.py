@@ -635,3 +635,17 @@ def test_checkpoints_of_one_training_are_looked_at_once(monkeypatch: pytest.Monk
     first = evidence(ConfigAlone(LLAMA, "step 10").config)
     monkeypatch.setattr(evidence_module, "effects", pytest.fail)
     assert evidence(ConfigAlone(LLAMA, "step 20").config) == first
+
+
+def test_the_rotated_share_has_its_key_where_another_value_of_it_is_refused() -> None:
+    """As many factors stand in a list as pairs turn (LongRoPE): 0.75 of 128 components, and 32."""
+    for hub_id, name, size in (
+        ("microsoft/Phi-4-mini-instruct", "partial_rotary_factor", 96),
+        ("openbmb/MiniCPM3-4B", "qk_rope_head_dim", 32),
+    ):
+        model = known_model(hub_id)
+        assert model is not None
+        (record,) = [one.record for one in look_closely(model.files).all]
+        assert record.parameters["rotary_dim"] == size
+        assert record.origins["rotary_dim"] == Origin((name,), None)
+    assert record.origins["base"] == Origin((), "MiniCPM3Config")

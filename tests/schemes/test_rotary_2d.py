@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -10,8 +11,9 @@ from numpy.testing import assert_allclose
 from transformers import CONFIG_MAPPING
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.resolved import given, quietly
 from generator.encodings import Rotation
-from generator.encyclopedia.known_models import known_model
+from generator.encyclopedia.known_models import KnownModel, known_model, known_models
 from generator.numerics.arrays import Floats
 from generator.reading.find import look
 from generator.schemes import rotary
@@ -228,3 +230,33 @@ def test_words_in_the_section_of_images_hide_no_rotation() -> None:
     assert [one.key for one in look(ConfigAlone(settings, "own")).all] == [
         "vision-rows-rotary_2d", "vision-columns-rotary_2d", "decoder-rotary",
     ]  # fmt: skip
+
+
+def _with_images() -> list[KnownModel]:
+    """Published models whose class has a model of images, one for each form of its config."""
+    found = {}
+    for model in known_models():
+        resolved = model.files.resolved
+        has_images = resolved.config.section("vision_config") is not None
+        if has_images and resolved.readable.family in CONFIG_MAPPING:
+            own = resolved.readable.section("vision_config")
+            keys = None if own is None else tuple(sorted(own.settings))
+            found[resolved.readable.family, keys] = model
+    return list(found.values())
+
+
+def _turns_patches(model: KnownModel) -> bool:
+    """Whether the modules of transformers have one for it."""
+    from transformers import AutoModel
+
+    whole = model.files.resolved.readable
+    with quietly(), torch.device("meta"):
+        made = AutoModel.from_config(CONFIG_MAPPING[whole.family](**given(whole.settings)))
+    return any(re.search(r"Vision\w*Rotary", type(one).__name__) for one in made.modules())
+
+
+def test_published_models_rotate_patches_where_their_code_has_such_a_module() -> None:
+    models = _with_images()
+    assert len(models) > 30
+    others = [one.id for one in models if bool(find(one.files)) != _turns_patches(one)]
+    assert others == []

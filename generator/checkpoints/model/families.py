@@ -90,6 +90,10 @@ TWO_TOWERS = frozenset({"clip"})
 # tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
+# Their code keeps nothing: each further token computes all keys and values again
+# (modeling_openai.py); vLLM, SGLang, mlx-lm and llama.cpp have none for it.
+WITHOUT_CACHE = frozenset({"openai-gpt"})
+
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke",
@@ -228,12 +232,23 @@ TYPES_IN_GGUF: Mapping[str, str] = {
     "bamba": "granitemoehybrid", "chatglm": "glm", "olmo3": "olmo2",
 }  # fmt: skip
 NOT_IN_GGUF = frozenset(
-    {"Klear", "RefinedWeb", "RefinedWebModel", "aquila", "esm", "hunyuan_image_3_moe", "hymba",
-     "idefics", "internlm", "llada2_moe", "mimo_v2", "minimax_m1", "minimax_text_01", "new",
-     "orion", "phi-msft", "phi3_v", "sdar", "sdar_moe", "smolvla", "step3_text", "telechat3",
-     "xlm-roberta",
-     "zaya"}
+    {"Klear", "aquila", "esm", "hunyuan_image_3_moe", "hymba", "idefics", "internlm", "llada2_moe",
+     "new", "phi-msft", "phi3_v", "sdar", "sdar_moe", "smolvla", "step3_text", "telechat3", "zaya"}
 )  # fmt: skip
+# Further ones that the converter of llama.cpp knows, whose architecture turns halves, in axes or
+# not, or neighbours (llama_model_rope_type, without sections for axes).
+HALVES_IN_GGUF = frozenset(
+    {"afmoe", "apertus", "bitnet", "dbrx", "dots1", "exaone", "exaone4", "exaone4_5_text", "falcon",
+     "falcon_h1", "gemma4_text", "gemma4_unified_text", "glm4v_moe_text", "glm4v_text", "gpt_oss",
+     "hunyuan_v1_dense", "hunyuan_v1_moe", "hy_v3", "laguna", "lfm2", "lfm2_moe", "mellum",
+     "mimo_v2_flash", "minicpm3", "minimax_m2", "minimax_m3_vl_text", "nemotron", "nomic_bert",
+     "olmoe", "paddleocr_vl", "phimoe", "qwen", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_vl",
+     "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next", "qwen3_vl_moe_text", "qwen3_vl_text",
+     "qwen4_exp_text"}
+)  # fmt: skip
+NEIGHBOURS_IN_GGUF = frozenset(
+    {"bailing_hybrid", "cohere2_moe", "deepseek_v4", "glm4", "glm4_moe_lite"}
+)
 # Keys of position that the code of a family reads nowhere, or for no encoding, though its published
 # files have them (Tencent-Hunyuan/HunyuanImage-3.0 at 1d011c8, hunyuan_image_3/hunyuan.py;
 # families_by_name.py, of the number of actions).

@@ -5,6 +5,7 @@ of.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from generator.checkpoints.model.families import WITHOUT_CACHE
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.layer_map import LIMITED
 from generator.contracts.model_config import TEXT
@@ -41,7 +42,8 @@ class CachedLayers:
 def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers, ...] | None:
     """The layers of a decoder that keep something of each position, alike ones together, the first
     first; None where that is not known, as with an indexer whose keys stand for several positions
-    (GLM-5.3-Flash), and for what has no decoder alone; none for a text tower that writes nothing.
+    (GLM-5.3-Flash), and for what has no decoder alone; none for a text tower that writes nothing,
+    and for code without a cache.
 
     Source: heads · (components of a key + of a value) numbers; with a latent (DeepSeek-V2, arXiv
     2405.04434, section 2.1.2) kv_lora_rank + qk_rope_head_dim
@@ -55,7 +57,7 @@ def kv_cache(config: ModelConfig, layers: Sequence[Layer]) -> tuple[CachedLayers
         for layer in layers
     ):
         return None
-    if _is_read_at_once(config.family):
+    if config.family in WITHOUT_CACHE or _is_read_at_once(config.family):
         return ()
     of_text = config.text_model
     if of_text.count("index_kpool"):
@@ -126,9 +128,18 @@ def _of_attention(config: ModelConfig, layer: Layer) -> int:
     if config.is_latent:
         return config.whole("kv_lora_rank") + config.whole("qk_rope_head_dim")
     kind = _kind(layer)
-    size = config.count(f"{kind}head_dim") or config.head_dim
-    of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=size)
-    return _heads(config, layer) * (size + int(of_value))
+    of_value = config.first(f"{kind}v_head_dim", "v_head_dim", default=_size(config, layer))
+    return width_of_keys(config, layer) + _heads(config, layer) * int(of_value)
+
+
+def width_of_keys(config: ModelConfig, layer: Layer) -> int:
+    """Numbers in the keys of all heads of a layer. errors: RowError"""
+    return _heads(config, layer) * _size(config, layer)
+
+
+def _size(config: ModelConfig, layer: Layer) -> int:
+    """Components of a key."""
+    return config.count(f"{_kind(layer)}head_dim") or config.head_dim
 
 
 def _kind(layer: Layer) -> str:

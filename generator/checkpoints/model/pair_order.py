@@ -6,6 +6,8 @@ from math import prod
 from typing import Literal
 
 from generator.checkpoints.model.families import (
+    HALVES_IN_GGUF,
+    NEIGHBOURS_IN_GGUF,
     NOT_IN_GGUF,
     TURN_HALVES,
     TURN_NEIGHBOURS,
@@ -72,9 +74,9 @@ def _family(config: ModelConfig) -> str:
 def gguf_order(family: str) -> PairOrder | None:
     """The order in GGUF files of a model type of transformers; None where it is not known."""
     name = TYPES_IN_GGUF.get(family, family)
-    if name in TURN_NEIGHBOURS_IN_GGUF:
+    if name in TURN_NEIGHBOURS_IN_GGUF | NEIGHBOURS_IN_GGUF:
         return "adjacent"
-    return "halves" if name in TURN_HALVES - NOT_IN_GGUF else None
+    return "halves" if name in (TURN_HALVES - NOT_IN_GGUF) | HALVES_IN_GGUF else None
 
 
 def _of_class(family: str) -> object:

@@ -1,11 +1,11 @@
 """What recurrent layers of a decoder keep in place of keys and values: a state, as large after one
-token as after a million.
+token as after a million; and what short convolutions keep, which is as large.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.checkpoints.model.kv_cache import BYTES, DECODER
+from generator.checkpoints.model.kv_cache import BYTES, DECODER, width_of_keys
 from generator.contracts import Layer, ModelConfig
 
 # Keys of a config whose product is the numbers in the state of a layer; a pair is a product of its
@@ -25,6 +25,9 @@ ALONE = ("intermediate_size", "state_size")
 # A section with heads of as many components for keys as for values: Kimi Linear, arXiv 2510.26692.
 SECTION, OF_SECTION = "linear_attn_config", ("num_heads", "head_dim", "head_dim")
 TYPES = ("mamba_ssm_cache_dtype", "mamba_ssm_dtype")
+# Widths of the convolution that takes the place of attention (LFM2, modeling_lfm2.py), and of those
+# on keys, on values and behind attention and feed-forward (modeling_inkling.py).
+IN_PLACE, BESIDE = ("conv_L_cache",), ("sconv_kernel_size", "conv_kernel_size")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,44 @@ class StateOfLayers:
 
     count: int
     sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ConvolutionsOfLayers:
+    """count: of layers that are alike; channels: of each convolution in one of them, with one
+    filter each; width: inputs that one output sees, and that transformers keeps
+    """
+
+    count: int
+    channels: tuple[int, ...]
+    width: int
+
+
+def short_convolutions(
+    given: ModelConfig, layers: Sequence[Layer]
+) -> tuple[ConvolutionsOfLayers, ...]:
+    """Layers of a decoder with short convolutions but no recurrent state, alike ones together; none
+    where the config does not state their width.
+
+    given: the config without defaults. errors: RowError
+    """
+    of_text = given.text_model
+    found: dict[tuple[tuple[int, ...], int], int] = {}
+    for layer in layers:
+        if layer.part == DECODER and "convolution" in layer.mixers:
+            for alone, names in ((True, IN_PLACE), (False, BESIDE)):
+                width = next((size for name in names if (size := of_text.count(name))), None)
+                if width and alone is not layer.attends:
+                    channels = _channels(of_text, layer)
+                    found[channels, width] = found.get((channels, width), 0) + 1
+    return tuple(ConvolutionsOfLayers(count, *key) for key, count in found.items())
+
+
+def _channels(config: ModelConfig, layer: Layer) -> tuple[int, ...]:
+    whole = config.needed("d_model")
+    if not layer.attends:
+        return (whole,)
+    return (*(2 * (width_of_keys(config, layer),)), whole, whole)
 
 
 def recurrent_state(given: ModelConfig, layers: Sequence[Layer]) -> StateOfLayers | None:

@@ -88,6 +88,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     limits: of its files, where it is listed, as ``limits_of``
     costs: numbers kept at some lengths; lengths: what names each; types: of a cache
     state_types: name, bytes of all its states and the key that says that it is so, "" for none
+    convolution_types: name, bytes of the last inputs of all short convolutions without such a state
     image_sizes: side in pixels, grid of patches, positions of the encoder, tokens of the text or 0
     served: extensions, with settings as programs take them; keys: that give windows
     known: programs of which that is known; taken: what each takes, a sentence each; differ: as
@@ -114,6 +115,7 @@ class PublishedContext(PageContext, template="published_model.md.jinja"):
     lengths: Mapping[int, list[str]]
     types: Sequence[tuple[str, int, bool]]
     state_types: Sequence[tuple[str, int, str]]
+    convolution_types: Sequence[tuple[str, int]]
     image_sizes: Sequence[tuple[int, tuple[int, int], int, int]]
     served: Sequence[Json]
     keys: Sequence[str]
@@ -184,6 +186,7 @@ def _page(
         lengths=_lengths(model),
         types=list(_types(model["cache_type"])),
         state_types=list(_state_types(model["state"])),
+        convolution_types=list(_convolution_types(model["convolutions"])),
         image_sizes=list(_image_sizes(model["image"])),
         served=[_served(one, model) for one in model["extends"]],
         keys=[key for key in model["keys_of_layers"] if OF_LIMITS.search(key)],
@@ -258,6 +261,13 @@ def _state_types(state: Json | None) -> Iterator[tuple[str, int, str]]:
         yield SHORT[own["name"]], numbers * own["bytes"], own["by"]
     else:
         yield from ((name, numbers * size, "") for name, size in (("fp32", 4), ("bf16", 2)))
+
+
+def _convolution_types(convolutions: Sequence[Json]) -> Iterator[tuple[str, int]]:
+    """The bytes of all inputs that short convolutions keep, in the types that programs take."""
+    numbers = sum(one["layers"] * sum(one["channels"]) * one["width"] for one in convolutions)
+    if numbers:
+        yield from ((name, numbers * size) for name, size in (("fp32", 4), ("bf16", 2)))
 
 
 def _magnitudes(model: Json) -> Iterator[float | None]:

@@ -3,7 +3,8 @@ position.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from generator.checkpoints.model import keys
@@ -36,6 +37,7 @@ from generator.schemes.rotary.families import (
     OF_IMAGES,
     ONLY_WITH,
     OWN_SPLITS,
+    PLAIN_SPLIT,
     ROTARY_DIM,
     ROTATED_PARTS,
 )
@@ -352,16 +354,37 @@ def _turned_note(config: ModelConfig, form: Rotation, held: str) -> str:
     )
 
 
-def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
-    """Note on multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
+@dataclass(frozen=True)
+class Split:
+    """Which pairs of a rotation turn by which axis. sentence: that describes it; sections: pairs by
+    axis; interleaved: whether axes take turns; given: whether a setting says it
+    """
+
+    sentence: str
+    sections: Sequence[Any]
+    interleaved: bool
+    given: bool
+
+
+def split_of(family: str, rope: ModelConfig, n_pairs: int) -> Split | None:
+    """That of a multimodal rotation (Qwen2-VL, arXiv 2409.12191, section 2.1); None for others."""
     given = rope.listed("mrope_section")
     of_code, takes_turns = SECTIONS_OF_CODE.get(family, ((), False))
     sections = given or (of_code if sum(of_code) == n_pairs else ())
-    sentence, n_axes = OWN_SPLITS.get(family, ("split", (3,)))
+    sentence, n_axes = OWN_SPLITS.get(family, (PLAIN_SPLIT, (3,)))
     if len(sections) not in n_axes:
-        return []
+        return None
     is_interleaved = rope.flag("mrope_interleaved") is True or takes_turns
-    return [WORDING(sentence, sections=sections, interleaved=is_interleaved, given=bool(given))]
+    return Split(sentence, sections, is_interleaved, bool(given))
+
+
+def _split_note(family: str, rope: ModelConfig, n_pairs: int) -> list[str]:
+    """Note on multimodal rotations."""
+    split = split_of(family, rope, n_pairs)
+    if split is None:
+        return []
+    values = {"sections": split.sections, "interleaved": split.interleaved, "given": split.given}
+    return [WORDING(split.sentence, **values)]
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> str:

@@ -45,6 +45,8 @@ CODE_NOTES = {
     "moonshine_streaming": "unrotated_encoder",
     "mistral_large4_text": "before_learned_factors",
 }
+# The sentence on sections for time, height and width.
+PLAIN_SPLIT = "split"
 # Sentences on other orders of the sections, with the numbers of axes that the code takes
 # (modeling_ernie4_5_vl_moe.py and modeling_hunyuan_vl.py of transformers).
 OWN_SPLITS: Mapping[str, tuple[str, tuple[int, ...]]] = {

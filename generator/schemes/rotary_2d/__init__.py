@@ -32,7 +32,8 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a size is missing or invalid
     """
-    models, origin = list(_image_models(files.resolved.readable, "")), Provenance("config.json")
+    # With the defaults of the config class: some files leave out the size of a patch (GLM-4.1V).
+    models, origin = list(_image_models(files.resolved.config, "")), Provenance("config.json")
     names = [f"vision {index}" for index in range(len(models))] if len(models) > 1 else ["vision"]
     return [
         Encoding(f"{name}{along}", SCHEME.key, form, origin, notes, "image")
