@@ -24,6 +24,7 @@ from generator.schemes.rotary_2d.families import (
 )
 
 WORDING = Wording("schemes/rotary_2d.md.jinja")
+VISION = "vision_config"
 CENTRED_BASE = 100.0
 
 
@@ -32,8 +33,10 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a size is missing or invalid
     """
-    # With the defaults of the config class: some files leave out the size of a patch (GLM-4.1V).
-    models, origin = list(_image_models(files.resolved.config, "")), Provenance("config.json")
+    # Where a file has no section of images, that of its config class (Qwen 3.8 Flash Next).
+    given, of_class = files.resolved.readable, files.resolved.config
+    models = list(_image_models(given if VISION in given else of_class, ""))
+    origin = Provenance("config.json")
     names = [f"vision {index}" for index in range(len(models))] if len(models) > 1 else ["vision"]
     return [
         Encoding(f"{name}{along}", SCHEME.key, form, origin, notes, "image")
@@ -59,12 +62,15 @@ def _image_models(
         (model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type
     )
     size_key = SPECIAL[family][0] if family in SPECIAL else "patch_size"
+    of_class = _with_default(family, size_key)
+    # Some files leave the size of a patch to the config class (GLM-4.1V).
+    is_left = name == VISION and bool(of_class)
     if (
         family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys()
-        and size_key in config
-        and ("vocab_size" not in config or is_3d or name == "vision_config")
+        and (size_key in config or is_left)
+        and ("vocab_size" not in config or is_3d or name == VISION)
     ):
-        yield family, completed(config, _with_default(family, size_key))
+        yield family, completed(config, of_class)
         if size_key == "patch_size":
             return
     for key, section in config.sections.items():
