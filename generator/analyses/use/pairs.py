@@ -290,6 +290,19 @@ def _that_stands_out(first: Result, second: Result) -> tuple[Finding, ...]:
     return (Finding(text, ("highest_share", error_key("highest_share"), "highest_pair"), 0.5),)
 
 
+def sentence(results: Results, n_models: int) -> str:
+    """How much of |q||k| is in the slowest and in the fastest quarter of the pairs: of one model,
+    or of those with the least and the most in the slowest.
+    """
+    keys = ("share_slowest_quarter", "share_fastest_quarter")
+    by_share = sorted(results.items(), key=lambda pair: pair[1].value(keys[0]) or 0.0)
+    ends = [
+        (label.title, *((result.value(key), result.value(error_key(key))) for key in keys))
+        for label, result in dict((by_share[0], by_share[-1])).items()
+    ]
+    return WORDING("quarters", ends=ends, n_models=n_models if len(results) == 1 else 0)
+
+
 def draw(results: Results) -> "Figure":
     """The mean share of each pair by layer."""
     (result,) = results.values()
@@ -348,6 +361,7 @@ ANALYSIS = Analysis(
     over_steps={"massive_queries": "rise"},
     compute=compute,
     confirmed=confirmed,
+    sentence=sentence,
     figures=(
         FigureSpec(
             "pairs",
