@@ -144,7 +144,7 @@ class Bar:
     metric: Metric
     width: float
     random: float | None
-    base: float | None
+    base: Metric | None
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
             *one[:4],
             round(100.0 * max(one[3].finite or 0.0, 0.0) / most, 1) if most else 0.0,
             None if one[4] is None or not most else round(100.0 * one[4] / most, 1),
-            one[2].result.value(bars.base) if bars.base else None,
+            one[2].result.find(bars.base) if bars.base else None,
         )
         for one in known
     )

@@ -152,8 +152,8 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDING("equal", rise=off, before=first.value("as_is"), error=_error(first, "off")),
-                ("off", error_key("off"), "as_is"),
+                WORDING("equal", raised=_raised(first, off)),
+                ("off", error_key("off"), "as_is", error_key("as_is")),
                 0.6,
             )
         )
@@ -183,17 +183,22 @@ def _error(result: Result, key: str) -> float:
     return float(result.arrays["errors"][list(TITLES).index(key)])
 
 
+def _raised(result: Result, rise: float) -> tuple[float, float, float | None, float | None]:
+    """A rise without positions and its standard error, then the loss before it, and its error."""
+    return rise, _error(result, "off"), result.value("as_is"), result.error("as_is")
+
+
 def sentence(results: Results, n_models: int) -> str:
     """What models lose without positions."""
     known = {
-        label.title: (value, _error(result, "off"), result.value("as_is"))
+        label.title: _raised(result, value)
         for label, result in results.items()
         if (value := _certain(result, result, "off"))
     }
     if not known:
         return ""
     by_rise = sorted(known, key=lambda title: known[title][0])
-    ends = [(title, *known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
+    ends = [(title, known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
     return WORDING("all_equal", ends=ends, n_models=n_models if len(results) == 1 else 0)
 
 

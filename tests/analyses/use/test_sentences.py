@@ -67,6 +67,10 @@ def test_the_one_model_that_was_measured_is_named_with_what_it_is() -> None:
         f"{only} giving every token the same position raises the loss from 4.60 by 3.4 ± 0.1"
         " nats per token (± standard error)."
     )
+    known = replace(moved, metrics=(*moved.metrics, Metric("as_is_error", "", 0.1)))
+    assert "raises the loss from 4.6 ± 0.1 by 3.4 ± 0.1 nats" in position.sentence(
+        {LABEL: known}, 1
+    )
 
 
 def test_shares_and_their_errors_follow_from_the_published_rises() -> None:
