@@ -163,6 +163,11 @@ class Result:
         """The standard error of the metric with this key; None where it has none."""
         return self.find(error_key(key))
 
+    def error(self, key: str) -> float | None:
+        """The value of that standard error; None without one."""
+        found = self.error_of(key)
+        return found.value if found else None
+
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
         if found := self.find(key):

@@ -1,5 +1,6 @@
 """Attention of heads by the offset of the key from the query, on average over queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,29 @@ class OffsetProfile:
     first: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Attended:
+    """Attention in single sequences.
+
+    offsets: (n_offsets,), int; by_offset: (n_sequences, n_layers, n_heads, n_offsets); first:
+        (n_sequences, n_layers, n_heads)
+    """
+
+    offsets: Array
+    by_offset: Floats
+    first: Floats
+
+    def mean(self, weights: Floats | None = None) -> tuple[Array, Floats, Floats]:
+        """Offsets, and the mean attention to them and to the first position.
+
+        weights: (n_sequences,), of the sequences; None where all count alike
+        """
+        by_offset, first = (
+            np.average(each, axis=0, weights=weights) for each in (self.by_offset, self.first)
+        )
+        return self.offsets, by_offset, first
+
+
 def queries(n: int, is_causal: bool) -> slice:
     """The queries over which is averaged: the second half where they see none after them, else the
     middle half.
@@ -59,6 +83,15 @@ def profile(weights: Floats, is_causal: bool) -> OffsetProfile:
     part = weights[:, chosen]
     sums = np.stack([np.bincount(slots, head[kept], minlength=values.size) for head in part])
     return OffsetProfile(values, sums / counts, part[:, :, 0].mean(axis=1))
+
+
+def of_texts(layers: Sequence[Sequence[OffsetProfile]]) -> Attended:
+    """What single sequences have, from the profile of each layer in each of them."""
+    return Attended(
+        layers[0][0].offsets,
+        np.stack([[each.by_offset for each in layer] for layer in layers], axis=1),
+        np.stack([[each.first for each in layer] for layer in layers], axis=1),
+    )
 
 
 def falls(offsets: Array, by_offset: Floats, farthest: int) -> Falls:

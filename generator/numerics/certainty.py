@@ -1,5 +1,5 @@
-"""How sure a number is: standard errors of quotients of means, from what is left without one
-sequence at a time, and counts against chance.
+"""How sure a number is: standard errors from what is left without one sequence at a time, or from
+samples of sequences, and counts against chance.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.numerics.arrays import Array, Floats
 
+SAMPLES, SEED = 200, 0  # Samples of a bootstrap, and the seed by which they are drawn.
 ALARM = 0.01  # Share of cases without structure in which a count may be taken for one.
 
 
@@ -23,6 +24,22 @@ def jackknife(without: Floats) -> Floats:
 def without_each(by_sequence: Floats) -> Iterator[Floats]:
     """``by_sequence`` (n_sequences, …) without each sequence in turn."""
     return (np.delete(by_sequence, number, axis=0) for number in range(len(by_sequence)))
+
+
+def mean_error(values: Floats) -> float:
+    """Standard error of the mean of those of ``values`` (n,) that are not NaN; NaN below two."""
+    known = values[~np.isnan(values)]
+    return float(known.std(ddof=1)) / np.sqrt(known.size) if known.size > 1 else np.nan
+
+
+def resamples(n_sequences: int) -> Floats:
+    """How much each sequence counts in each sample of a bootstrap (Efron 1979, Annals of Statistics
+    7, p. 1): (``SAMPLES``, n_sequences), each row's sum 1. Of counts beyond a limit, it knows the
+    error that a jackknife without one sequence at a time does not.
+    """
+    even = np.full(n_sequences, 1.0 / n_sequences)
+    counts = np.random.default_rng(SEED).multinomial(n_sequences, even, SAMPLES)
+    return np.asarray(counts / n_sequences)
 
 
 def quotient_error(above: Floats, below: Floats) -> float:

@@ -17,6 +17,7 @@ from generator.contracts import (
     Result,
     UseResult,
 )
+from generator.contracts.results import error_key
 
 ARRAY = re.compile(r'arrays\["([^"]+)"\]')
 PARTS = ("encoder", "decoder", "vision")  # In their order on pages.
@@ -43,10 +44,31 @@ class Measured:
         """Anchor of the measure on the page of its checkpoint."""
         return self.found.path
 
-    def second(self, metric: Metric) -> Metric | None:
-        """The same number in the second run; None where it has none."""
-        value = self.found.second.get(metric.key)
-        return None if value is None else Metric(metric.key, metric.title, value, metric.unit)
+    @property
+    def second(self) -> Result:
+        """The numbers of the second run that it has."""
+        known = {key: value for key, value in self.found.second.items() if value is not None}
+        return Result(
+            tuple(
+                replace(metric, value=known[metric.key])
+                for metric in self.result.metrics
+                if metric.key in known
+            )
+        )
+
+    @property
+    def main(self) -> Metric | None:
+        """That on which its weightiest finding rests, else its first."""
+        said = [finding for finding in self.result.findings if finding.rests_on]
+        if said:
+            return self.result.find(max(said, key=lambda one: one.weight).rests_on[0])
+        return next(iter(self.result.metrics), None)
+
+    @property
+    def shown(self) -> list[Metric]:
+        """Its numbers but standard errors, which are shown beside these."""
+        keys = {error_key(metric.key) for metric in self.result.metrics}
+        return [metric for metric in self.result.metrics if metric.key not in keys]
 
 
 def path_of(outcome: Outcome) -> str:
@@ -122,7 +144,7 @@ class Bar:
     metric: Metric
     width: float
     random: float | None
-    base: float | None
+    base: Metric | None
 
 
 @dataclass(frozen=True)
@@ -140,12 +162,14 @@ class Reader:
     """A model that was measured.
 
     n_stored: numbers in its files, None where these are packed; stored: the type of most of them
+    bits: of quantised weights, "" for others
     reads: "text", that of the atlas, "own text", "words" that are random, or "images"
     """
 
     outcome: Outcome
     n_stored: int | None
     stored: str
+    bits: str
     reads: tuple[str, ...]
 
 
@@ -173,10 +197,13 @@ def reader_of(outcome: Outcome) -> Reader:
         if use.result.reason is None
     )
     kinds = {"images": "images" in reads, text: read_text, "words": "heads" in reads}
+    stored = sizes.most_common(1)[0][0] if sizes else ""
+    bits = FEW_BITS.match(stored)
     return Reader(
         outcome,
         None if is_packed or not sizes else sizes.total(),
-        sizes.most_common(1)[0][0] if sizes else "",
+        stored,
+        (bits[1] or bits[2]) if bits else "",
         tuple(kind for kind, does in kinds.items() if does),
     )
 
@@ -208,7 +235,8 @@ def _across(atlas: Atlas, use: Analysis, outcomes: Sequence[Outcome]) -> Across:
             tuple(f"{outcome.key} {label.title} {label.colour}" for label, outcome, _ in rows),
         )
     said = use.sentence(spoken_of, len(outcomes)) if rows else ""
-    return Across(use, figure, said, rows)
+    shown = tuple((_as_read(label, outcome), outcome, section) for label, outcome, section in rows)
+    return Across(use, figure, said, shown)
 
 
 def opening(across: Sequence[Across]) -> tuple[Across | None, str]:
@@ -226,7 +254,7 @@ def bar_charts(across: Sequence[Across], n_models: int) -> list[BarChart]:
     """The small charts of all measures that have a value of any model."""
     charts = []
     for one in across:
-        spoken_of = {_as_read(label, outcome): found.result for label, outcome, found in one.rows}
+        spoken_of = {label: found.result for label, _, found in one.rows}
         for bars in one.use.bars:
             if drawn := _bars(one, bars):
                 sentence = bars.sentence(spoken_of, n_models)
@@ -249,7 +277,7 @@ def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
             *one[:4],
             round(100.0 * max(one[3].finite or 0.0, 0.0) / most, 1) if most else 0.0,
             None if one[4] is None or not most else round(100.0 * one[4] / most, 1),
-            one[2].result.value(bars.base) if bars.base else None,
+            one[2].result.find(bars.base) if bars.base else None,
         )
         for one in known
     )
@@ -257,9 +285,8 @@ def _bars(across: Across, bars: Bars) -> tuple[Bar, ...]:
 
 def _as_read(label: Label, outcome: Outcome) -> Label:
     """``label`` as sentences name the model, with the bits of its weights where these are few."""
-    bits = FEW_BITS.match(reader_of(outcome).stored)
-    title = f"{label.title} ({bits[1] or bits[2]}-bit weights)" if bits else label.title
-    return replace(label, title=title)
+    bits = reader_of(outcome).bits
+    return replace(label, title=f"{label.title} ({bits}-bit weights)") if bits else label
 
 
 def _label(outcome: Outcome, section: Measured) -> Label:

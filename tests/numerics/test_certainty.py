@@ -10,7 +10,9 @@ from generator.numerics.certainty import (
     ALARM,
     is_beyond_chance,
     jackknife,
+    mean_error,
     quotient_error,
+    resamples,
     without_each,
 )
 
@@ -21,6 +23,33 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     values = rng.normal(size=12)
     without = np.array([rest.mean() for rest in without_each(values)])
     assert jackknife(without) == pytest.approx(values.std(ddof=1) / np.sqrt(12))
+
+
+def test_samples_of_sequences_have_the_error_of_a_mean() -> None:
+    """Of the mean, a bootstrap gives √((n − 1)/n) of the standard error (Efron 1979)."""
+    values = rng.normal(size=40)
+    error = mean_error(np.append(values, np.nan))
+    assert error == pytest.approx(values.std(ddof=1) / np.sqrt(40))
+    assert np.isnan(mean_error(values[:1]))
+    means = resamples(40) @ values
+    assert means.std(ddof=1) == pytest.approx(np.sqrt(39 / 40) * error, rel=0.15)
+    assert means.mean() == pytest.approx(values.mean(), abs=0.3 * error)
+
+
+def test_samples_know_the_error_of_a_count_beyond_a_limit_and_leaving_one_out_does_not() -> None:
+    """What is counted is how many of 40 means of 16 numbers exceed a limit near all of them."""
+    centres = rng.normal(0.0, 0.3, size=40)
+    draws = centres + rng.normal(size=(60, 16, 40))
+    counts = [(each.mean(axis=0) > 0.0).sum() for each in draws]
+    by_samples = [(resamples(16) @ each > 0.0).sum(axis=1).std(ddof=1) for each in draws]
+    left_out = [
+        jackknife(np.array([(rest.mean(axis=0) > 0.0).sum() for rest in without_each(each)]))
+        for each in draws
+    ]
+    assert np.median(by_samples) == pytest.approx(np.std(counts), rel=0.25)
+    assert np.mean(np.abs(np.array(left_out) - np.std(counts))) > 2.0 * np.mean(
+        np.abs(np.array(by_samples) - np.std(counts))
+    )
 
 
 def with_mean(values: Floats, mean: float, error: float) -> Floats:

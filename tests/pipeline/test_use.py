@@ -1,15 +1,17 @@
 """What trained models do, from the list to atlas.json and its pages."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generator.contracts import Result, UseResult
+from generator.contracts import Finding, Metric, Result, UseResult
 from generator.errors import RefusedError
 from generator.pipeline import jobs, use
 from generator.site.data import downloads as data_files
+from generator.site.use import Measured
 from tests import inline, tiny
 from tests.hub_server import Repository, serving
 from tests.synthetic import write_list
@@ -102,6 +104,36 @@ def test_pages_show_what_a_model_does(built: Path) -> None:
     assert "Second run" in own
     assert "checkpoints/whole/use.html" in story
     assert not (built / "build/docs/checkpoints/empty/use.md").exists()
+    # Tables without a figure above them are few rows, and not folded.
+    (section,) = re.findall(r"\{ #induction \}(.*?)\n## ", story, re.DOTALL)
+    assert "are found in" in section
+    assert "All numbers" not in section
+    assert "2 models with 2 parts were measured" in " ".join(story.split())
+
+
+def test_every_number_of_heads_has_its_error(built: Path) -> None:
+    atlas = json.loads((built / "build/site/data/atlas.json").read_text())
+    (known,) = (one["use"] for one in atlas["checkpoints"] if one["slug"] == "whole")
+    (values,) = known.values()
+    for key in ("heads.previous", "heads.none", "heads.previous_highest", "heads.within",
+                "induction.count", "induction.highest", "probe.r2_random"):  # fmt: skip
+        assert values[f"{key}_error"]["value"] is not None, key
+        assert values[f"{key}_error"]["unit"] == values[key]["unit"]
+
+
+def test_the_main_number_is_that_of_the_weightiest_finding() -> None:
+    (heads,) = (one for one in use.all_measures() if one.key == "heads")
+    metrics = (Metric("own", "Own", 1.4, "%"), Metric("first", "First", 11.0, "%"),
+               Metric("first_error", "Standard error: First", 2.0, "%"))  # fmt: skip
+    said = (Finding("It reads.", (), 0.9), Finding("Two.", ("first",), 0.5))
+    for findings, key in ((said, "first"), (said[:1], "own"), ((), "own")):
+        result = Result(metrics, findings=findings)
+        found = UseResult("heads", "vision", result, {"first": 12.0, "own": None})
+        shown = Measured(heads, "vision", result, found, ())
+        assert shown.main is not None
+        assert shown.main.key == key
+        assert [metric.key for metric in shown.shown] == ["own", "first"]
+        assert [(metric.key, metric.value) for metric in shown.second.metrics] == [("first", 12.0)]
 
 
 def test_a_build_without_changes_measures_nothing_again(

@@ -1,7 +1,7 @@
 """Which heads attend by position: mean attention by offset while a model reads random tokens."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,16 @@ from generator.figures.charts import Images
 from generator.figures.grids_of_heads import pictures, strips
 from generator.figures.style import SEQUENTIAL
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.attention_profiles import Falls, chance, falls, grid_profile, profile
-from generator.numerics.certainty import jackknife
+from generator.numerics.attention_profiles import (
+    Attended,
+    OffsetProfile,
+    chance,
+    falls,
+    grid_profile,
+    of_texts,
+    profile,
+)
+from generator.numerics.certainty import mean_error, resamples
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +53,12 @@ SHOWN = 8  # Offsets on each side that a strip shows.
 LIMIT = 0.6  # of the colours of strips
 BARS = ("first", "previous")
 CONFIRMED = ("first", "previous", "next", "own", "beside")  # Kinds, in the order of findings.
+FALLS = {
+    "power": ("Heads whose attention falls as a power of the distance", "%"),
+    "exponent": ("Exponent of the fall, median of these heads", ""),
+    "exponent_r2": ("R² of the fall, median of these heads", ""),
+}
+NO_FALL = "no head's attention falls so"
 LEAST_SINKS = 1.0  # % of heads, beyond that of random weights
 ONE_TOKEN, REPEATED = "sinks_repeated", 24  # Sequences of one token each, repeated.
 SINKS = {
@@ -143,101 +157,100 @@ def _shares_of_sinks(stack: RunningStack, key: str) -> Floats:
 
 def _of_words(stack: RunningStack) -> Result:
     inputs = stack.inputs()
-    sums: Floats = np.zeros(())
-    by_batch: list[tuple[int, Floats]] = []
+    read: list[Attended] = []
     counts: list[list[int]] = []
     for batch in stack.batches():
-        means = stack.attended(inputs[batch], lambda each: each.double().sum(dim=0).cpu().numpy())
-        sums = sums + len(batch) * means
-        of_batch = _profiles(means, stack)
-        by_batch.append((len(batch), np.dstack([of_batch[2], of_batch[1]])))
-        shares, _ = _shares(*of_batch)
+        read.append(_attended(stack, inputs[batch]))
+        shares, _ = _shares(*read[-1].mean())
         counts.append([int((values > LARGE).sum()) for values in shares.values()])
         if batch.stop >= FEWEST and _are_known(np.array(counts)):
             break
-    read = inputs[: batch.stop]
-    offsets, by_offset, first = found = _profiles(sums / len(read), stack)
-    shares, within = _shares(*found)
-    fall = falls(offsets, by_offset, stack.length // 2)
-    rests = [*_without_each(by_batch)]
-    without = [falls(offsets, rest[:, :, 1:], stack.length // 2) for rest in rests]
-    uniform = chance(stack.length, stack.is_causal)
-    again = [_metrics(*_shares(offsets, rest[:, :, 1:], rest[:, :, 0]), uniform) for rest in rests]
-    metrics = (*_with_errors(_metrics(shares, within, uniform), again), *_of_falls(fall, without))
+    by_offset = np.concatenate([each.by_offset for each in read])
+    found = Attended(read[0].offsets, by_offset, np.concatenate([each.first for each in read]))
+    offsets, mean, first = found.mean()
+    shares, within = _shares(offsets, mean, first)
+    farthest = stack.length // 2
+    metrics = (
+        *_metrics(shares, within, chance(stack.length, stack.is_causal)),
+        *_of_falls(_counted(found.mean(), farthest)),
+    )
+    fall = falls(offsets, mean, farthest)
     return Result(
-        metrics,
+        tuple(_with_errors(metrics, _errors(found, farthest))),
         {
-            "ids": read,
+            "ids": inputs[: batch.stop],
             "offsets": offsets,
-            "by_offset": by_offset,
+            "by_offset": mean,
             "first": first,
             "to_one_place": np.max([*shares.values()], axis=0),
             "exponents": fall.exponents,
             "exponents_r2": fall.r2,
         },
-        read={metric.key: len(read) for metric in metrics},
+        read={key: batch.stop for metric in metrics for key in (metric.key, error_key(metric.key))},
     )
 
 
-def _without_each(by_batch: Sequence[tuple[int, Floats]]) -> Iterator[Floats]:
-    """The mean over sequences without each batch in turn; nothing of one batch alone.
+def _attended(stack: RunningStack, inputs: Array) -> Attended:
+    """Attention while ``stack`` reads ``inputs``."""
+    by_layer: defaultdict[int, list[OffsetProfile]] = defaultdict(list)
 
-    by_batch: the number of its sequences and their mean
+    def note(layer: int, weights: Any) -> None:
+        each = weights.double().cpu().numpy()
+        by_layer[layer] += [profile(of_text, stack.is_causal) for of_text in each]
+
+    for _ in stack.run(inputs, note):
+        pass
+    return of_texts([by_layer[layer] for layer in sorted(by_layer)])
+
+
+def _counted(mean: tuple[Array, Floats, Floats], farthest: int) -> dict[str, float]:
+    """By the key of its metric, each number that rests on how many heads are beyond a limit; NaN
+    without one.
     """
-    for number in range(len(by_batch) if len(by_batch) > 1 else 0):
-        sizes, means = zip(*(*by_batch[:number], *by_batch[number + 1 :]), strict=True)
-        yield np.average(means, axis=0, weights=sizes)
+    offsets, by_offset, _ = mean
+    fall = falls(offsets, by_offset, farthest)
+    are = ~np.isnan(fall.exponents)
+    return {
+        **_of_kinds(_shares(*mean)[0]),
+        "power": 100.0 * float(are.mean()),
+        "exponent": float(np.median(fall.exponents[are])) if are.any() else np.nan,
+        "exponent_r2": float(np.median(fall.r2[are])) if are.any() else np.nan,
+    }
 
 
-def _with_errors(
-    metrics: Iterable[Metric], without: Sequence[Sequence[Metric]]
-) -> Iterator[Metric]:
-    """Metrics, and the standard errors of those that are means over heads. without: those without
-    each batch
-    """
-    for place, metric in enumerate(metrics):
+def _errors(found: Attended, farthest: int) -> dict[str, float]:
+    """The standard error over sequences of each number, by its key; NaN where it is not known."""
+    n = len(found.first)
+    if n == 1:
+        return {}
+    samples = [_counted(found.mean(weights), farthest) for weights in resamples(n)]
+    errors = {key: float(np.std([each[key] for each in samples], ddof=1)) for key in samples[0]}
+    of_each = [
+        _shares(found.offsets, *pair) for pair in zip(found.by_offset, found.first, strict=True)
+    ]
+    for kind, values in _shares(*found.mean())[0].items():
+        by_text = [shares[kind].flat[values.argmax()] for shares, _ in of_each]
+        errors[f"{kind}_highest"] = 100.0 * mean_error(np.array(by_text))
+    by_text = [within.mean() for _, within in of_each]
+    return errors | {"within": 100.0 * mean_error(np.array(by_text))}
+
+
+def _with_errors(metrics: Sequence[Metric], errors: dict[str, float]) -> Iterator[Metric]:
+    """Each metric, and its standard error behind it."""
+    for metric in metrics:
         yield metric
-        if without and metric.key in MEANS:
-            error = float(jackknife(np.array([one[place].value for one in without])))
-            yield Metric(error_key(metric.key), f"Standard error: {metric.title}", error, "%")
+        if metric.key in errors:
+            error = errors[metric.key]
+            value = None if metric.value is None or np.isnan(error) else error
+            title, why = f"Standard error: {metric.title}", f"{NO_FALL}, or in some sequences alone"
+            yield Metric(error_key(metric.key), title, value, metric.unit, why)
 
 
-def _of_falls(found: Falls, without: Sequence[Falls]) -> Iterator[Metric]:
-    """How many heads have a power law of distance, and the median of these.
-
-    without: those without each batch
-    """
-    why = "no head's attention falls so"
-    rests = np.array([[number for number, *_ in _numbers_of_falls(each)] for each in without])
-    for place, (value, key, title, unit) in enumerate(_numbers_of_falls(found)):
-        yield Metric(key, title, None if np.isnan(value) else value, unit, why)
-        if len(rests) > 1:
-            error = float(jackknife(rests[:, place]))
-            number, few = None if np.isnan(error) else error, f"{why}, or in one batch alone"
-            yield Metric(error_key(key), f"Standard error: {title}", number, unit, few)
-
-
-def _numbers_of_falls(found: Falls) -> Iterator[tuple[float, str, str, str]]:
-    """Value, NaN without one, key, title and unit of each metric of ``_of_falls``."""
-    are = ~np.isnan(found.exponents)
-    title = "Heads whose attention falls as a power of the distance"
-    yield 100.0 * float(are.mean()), "power", title, "%"
-    for key, title, values in (
-        ("exponent", "Exponent of the fall, median of these heads", found.exponents),
-        ("exponent_r2", "R² of the fall, median of these heads", found.r2),
-    ):
-        yield float(np.median(values[are])) if are.any() else np.nan, key, title, ""
-
-
-def _profiles(means: Floats, stack: RunningStack) -> tuple[Array, Floats, Floats]:
-    """Offsets (n_offsets,), and attention to them (n_layers, n_heads, n_offsets) and to the first
-    position (n_layers, n_heads).
-
-    means: (n_layers, n_heads, n, n), over sequences
-    """
-    profiles = [profile(mean, stack.is_causal) for mean in means]
-    by_offset = np.stack([found.by_offset for found in profiles])
-    return profiles[0].offsets, by_offset, np.stack([found.first for found in profiles])
+def _of_falls(found: dict[str, float]) -> Iterator[Metric]:
+    """How many heads have a power law of distance, and the median of these."""
+    for key, (title, unit) in FALLS.items():
+        value = found[key]
+        yield Metric(key, title, None if np.isnan(value) else value, unit, NO_FALL)
 
 
 def _shares(offsets: Array, by_offset: Floats, first: Floats) -> tuple[dict[str, Floats], Floats]:
@@ -319,22 +332,27 @@ PLACES = {
 }
 TITLES = {kind: f"Heads on {place}" for kind, place in PLACES.items()}
 TITLES["first"] += ", by the second or middle half of queries"
-MEANS = (*TITLES, "none", "within")  # over heads
+NONE, BOTH = "None of these", ", mean over plain and noisy images"
+
+
+def _of_kinds(shares: dict[str, Floats]) -> dict[str, float]:
+    """Of the heads, the share of each kind, and that of none, in %."""
+    are_of = {kind: values > LARGE for kind, values in shares.items()}
+    none = ~np.any(list(are_of.values()), axis=0)
+    return {kind: 100.0 * float(are.mean()) for kind, are in {**are_of, "none": none}.items()}
 
 
 def _metrics(shares: dict[str, Floats], within: Floats, uniform: float) -> tuple[Metric, ...]:
     """shares: (n_layers, n_heads) by kind; within: attention nearby; uniform: attention to one key
     of a head that tells none apart
     """
-    is_of = {kind: values > LARGE for kind, values in shares.items()}
-    none = ~np.any(list(is_of.values()), axis=0)
-    nearby = "one patch" if "beside" in shares else f"{NEAR} positions"
+    are_images = "beside" in shares
+    nearby, of_both = ("one patch", BOTH) if are_images else (f"{NEAR} positions", "")
     return (
         *(
-            Metric(kind, TITLES[kind], 100.0 * float(found.mean()), "%")
-            for kind, found in is_of.items()
+            Metric(kind, f"{TITLES.get(kind, NONE)}{of_both}", share, "%")
+            for kind, share in _of_kinds(shares).items()
         ),
-        Metric("none", "None of these", 100.0 * float(none.mean()), "%"),
         *(
             Metric(
                 f"{kind}_highest",
@@ -376,11 +394,18 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
                 else count,
                 of_images=is_of_images,
                 is_special=kind == "first" and _begins_all(first),
+                error=first.error(kind),
                 random=float(first.arrays[f"{kind}_random"]),
             )
             weight = 0.3 + 0.5 * share / 100.0
-            found.append(Finding(text, (kind, f"{kind}_highest"), weight))
+            rests_on = (kind, *_error_keys(first, kind), f"{kind}_highest")
+            found.append(Finding(text, rests_on, weight))
     return (*found, *_that_fall(first, second))
+
+
+def _error_keys(result: Result, *keys: str) -> tuple[str, ...]:
+    """Keys of the standard errors of those of ``keys`` that have one."""
+    return tuple(error_key(key) for key in keys if result.error_of(key))
 
 
 def _share_of(kind: str, result: Result) -> float:
@@ -403,9 +428,11 @@ def _that_fall(first: Result, second: Result) -> Iterator[Finding]:
             (round(share * n_heads / 100.0), result.value("exponent"))
             for share, result in zip(shares, (first, second), strict=True)
         ]
-        values = {"runs": runs, "r2": first.value("exponent_r2"), "random": random}
-        text = WORDING("fall", n_heads=n_heads, **values)
-        yield Finding(text, ("power", "exponent", "exponent_r2"), 0.3)
+        keys = tuple(FALLS)
+        errors = {key: first.error(key) for key in keys}
+        values = {"share": shares[0], "r2": first.value("exponent_r2"), "random": random}
+        text = WORDING("fall", n_heads=n_heads, runs=runs, errors=errors, **values)
+        yield Finding(text, (*keys, *_error_keys(first, *keys)), 0.3)
 
 
 def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
@@ -420,11 +447,11 @@ def _of_sinks(first: Result, second: Result) -> Iterator[Finding]:
         "share": share,
         "error": first.value(error_key("sinks")),
         "by_mean": first.value("first"),
+        "by_mean_error": first.error("first"),
         "random": random,
     }
     for name, key in (("text", "sinks_text"), ("repeated", ONE_TOKEN)):
-        error = first.error_of(key)
-        values |= {name: first.value(key), f"{name}_error": error.value if error else None}
+        values |= {name: first.value(key), f"{name}_error": first.error(key)}
     rests_on = [key for key in SINKS if first.value(key) is not None]
     yield Finding(
         WORDING("sinks", **values),
@@ -449,10 +476,14 @@ def mean_profile(result: Result) -> tuple[Array, Array]:
 
 def sentence(results: Results, _: int) -> str:
     """The parts with the fewest and the most heads of a kind; "" where all have as many."""
-    shares = {label.title: 100.0 - (r.value("none") or 0.0) for label, r in results.items()}
-    every = list(shares.values())
+    found = {label.title: (100.0 - (r.value("none") or 0.0), r) for label, r in results.items()}
+    every = [share for share, _ in found.values()]
     ends = [
-        (share, next(title for title in shares if shares[title] == share), every.count(share) - 1)
+        (
+            share,
+            next(result for each, result in found.values() if each == share).error("none"),
+            [title for title, (each, _) in found.items() if each == share],
+        )
         for share in sorted({min(every), max(every)})
     ]
     return WORDING("look", ends=ends) if len(ends) > 1 else ""
@@ -472,13 +503,29 @@ def _of_kind(kind: str, results: Results, _: int) -> str:
         return ""
     most = max(more, key=lambda title: more[title])
     return WORDING(
-        "bars", n_more=len(more), n_parts=len(known), title=most, most=more[most], kind=kind
+        "bars",
+        n_more=len(more),
+        n_parts=len(known),
+        title=most,
+        most=more[most],
+        error=next(one.error(kind) for label, one in results.items() if label.title == most),
+        kind=kind,
+        is_explained=kind != "first" and bool(_of_kind("first", results, _)),
+        of_images=any("pictures" in result.arrays for result in results.values()),
     )
 
 
 def _to_one_place(result: Result) -> Floats:
     """The most attention of each head to the place of a kind: (n_layers, n_heads)."""
     return result.arrays["to_one_place"]
+
+
+def draw_across(results: Results) -> "Figure":
+    """The most attention of each head to one place, of the parts that have several heads."""
+    several = {one: found for one, found in results.items() if _to_one_place(found).size > 1}
+    labels = ("head", "layer", "attention to one place")
+    draw_images = Images(_to_one_place, (0.0, 1.0), SEQUENTIAL, labels, square=False)
+    return draw_images(several or results)
 
 
 def _kinds(result: Result) -> dict[str, Any]:
@@ -529,13 +576,7 @@ ANALYSIS = Analysis(
     across=FigureSpec(
         "kinds",
         WORDING.figure("kinds", _kinds),
-        Images(
-            _to_one_place,
-            (0.0, 1.0),
-            SEQUENTIAL,
-            ("head", "layer", "attention to one place"),
-            square=False,
-        ),
+        draw_across,
     ),
     overlay=Overlay(
         x="offset of the key from the query (positions)",

@@ -149,18 +149,20 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
 
 
 def sentence(results: Results, _: int) -> str:
-    """How much of the first layer is position, in the parts with the least and the most."""
-    known = {
-        label.title: (
-            result.value("by_offset") or 0.0,
-            result.value(error_key("by_offset")) or 0.0,
-            float(result.arrays["by_offset_random"]),
-        )
-        for label, result in results.items()
-    }
+    """The least and the most of the first layer that is position, and in how many parts it is more
+    than with random weights.
+    """
+    known = {label.title: _known(result) for label, result in results.items()}
     by_share = sorted(known, key=lambda title: known[title][0])
-    ends = [(title, *known[title]) for title in dict.fromkeys((by_share[0], by_share[-1]))]
-    return WORDING("of_all", ends=ends)
+    ends = [(title, *known[title][:2]) for title in dict.fromkeys((by_share[0], by_share[-1]))]
+    n_more = sum(share >= LEAST + random for share, _, random in known.values())
+    return WORDING("in_parts", ends=ends, n_more=n_more, n_parts=len(known), least=LEAST)
+
+
+def _known(result: Result) -> tuple[float, float, float]:
+    """The share of the offset, its standard error, and that of random weights, in %."""
+    share, error = (result.value(key) or 0.0 for key in ("by_offset", error_key("by_offset")))
+    return share, error, float(result.arrays["by_offset_random"])
 
 
 def draw(results: Results) -> "Figure":

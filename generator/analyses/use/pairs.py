@@ -290,20 +290,17 @@ def _that_stands_out(first: Result, second: Result) -> tuple[Finding, ...]:
     return (Finding(text, ("highest_share", error_key("highest_share"), "highest_pair"), 0.5),)
 
 
-def sentence(results: Results, _: int) -> str:
-    """How much the slowest quarter of the pairs has, and the fastest, in the parts with the least
-    and the most of the former.
+def sentence(results: Results, n_models: int) -> str:
+    """How much of |q||k| is in the slowest and in the fastest quarter of the pairs: of one model,
+    or of those with the least and the most in the slowest.
     """
-    known = {
-        label.title: [
-            (result.value(key) or 0.0, result.value(error_key(key)) or 0.0)
-            for key in ("share_slowest_quarter", "share_fastest_quarter")
-        ]
-        for label, result in results.items()
-    }
-    by_share = sorted(known, key=lambda title: known[title][0])
-    ends = [(title, *known[title]) for title in dict.fromkeys((by_share[0], by_share[-1]))]
-    return WORDING("of_all", ends=ends)
+    keys = ("share_slowest_quarter", "share_fastest_quarter")
+    by_share = sorted(results.items(), key=lambda pair: pair[1].value(keys[0]) or 0.0)
+    ends = [
+        (label.title, *((result.value(key), result.value(error_key(key))) for key in keys))
+        for label, result in dict((by_share[0], by_share[-1])).items()
+    ]
+    return WORDING("quarters", ends=ends, n_models=n_models if len(results) == 1 else 0)
 
 
 def draw(results: Results) -> "Figure":

@@ -1,6 +1,6 @@
 """What a model loses when its positions are switched off, shifted, stretched or reversed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,14 @@ from generator.checkpoints.model.running.losses import (
 from generator.checkpoints.model.running.positions import Moved, Places, moved, places
 from generator.checkpoints.model.running.stack import FEWEST, RunningStack
 from generator.contracts import Analysis, Bars, FigureSpec, Finding, Metric, Result, Results
+from generator.contracts.results import error_key
 from generator.contracts.wording import Wording
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below
 from generator.figures.panels import panels
 from generator.figures.scene import Line, add
 from generator.numerics.arrays import Floats
+from generator.numerics.certainty import mean_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +43,7 @@ NAMES = {
     "double": "doubled",
     "reversed": "reversed",
 }
+AS_IS = "Loss with unchanged positions"
 TITLES = {
     "off": "Loss rise, all positions equal",
     "shift_64": "Loss rise, positions shifted by 64",
@@ -81,13 +84,12 @@ def compute(stack: RunningStack) -> Result:
     before = np.concatenate([as_is(batch) for batch in stack.batches(n_read)])
     return Result(
         metrics=(
-            Metric("as_is", "Loss with unchanged positions", float(np.nanmean(before)), UNIT),
+            *_with_error("as_is", float(np.nanmean(before)), mean_error(before)),
             *(
-                Metric(key, title, None, UNIT, reasons[key])
-                if key in reasons
-                else Metric(key, title, 0.0 if rises[key].is_none else rises[key].mean, UNIT)
-                for key, title in TITLES.items()
+                metric
+                for key in TITLES
                 if stack.wants(key)
+                for metric in _risen(key, rises.get(key), reasons.get(key, ""))
             ),
         ),
         arrays={
@@ -97,6 +99,23 @@ def compute(stack: RunningStack) -> Result:
         },
         read={"as_is": n_read, **{key: by.n_sequences for key, by in rises.items()}},
     )
+
+
+def _risen(key: str, rise: Rise | None, reason: str) -> Iterator[Metric]:
+    """How much the loss rises, with its standard error unless it is given as 0."""
+    if rise is None:
+        yield Metric(key, TITLES[key], None, UNIT, reason)
+    elif rise.is_none:
+        yield Metric(key, TITLES[key], 0.0, UNIT)
+    else:
+        yield from _with_error(key, rise.mean, rise.error)
+
+
+def _with_error(key: str, value: float, error: float) -> Iterator[Metric]:
+    """A loss or its rise, and its standard error."""
+    title = TITLES.get(key, AS_IS)
+    yield Metric(key, title, value, UNIT)
+    yield Metric(error_key(key), f"Standard error: {title}", error, UNIT)
 
 
 def _losses(
@@ -133,8 +152,8 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     if (off := _certain(first, second, "off")) is not None:
         found.append(
             Finding(
-                WORDING("equal", rise=off, before=first.value("as_is"), error=_error(first, "off")),
-                ("off", "as_is"),
+                WORDING("equal", raised=_raised(first, off)),
+                ("off", error_key("off"), "as_is", error_key("as_is")),
                 0.6,
             )
         )
@@ -164,17 +183,22 @@ def _error(result: Result, key: str) -> float:
     return float(result.arrays["errors"][list(TITLES).index(key)])
 
 
+def _raised(result: Result, rise: float) -> tuple[float, float, float | None, float | None]:
+    """A rise without positions and its standard error, then the loss before it, and its error."""
+    return rise, _error(result, "off"), result.value("as_is"), result.error("as_is")
+
+
 def sentence(results: Results, n_models: int) -> str:
     """What models lose without positions."""
     known = {
-        label.title: (value, _error(result, "off"), result.value("as_is"))
+        label.title: _raised(result, value)
         for label, result in results.items()
         if (value := _certain(result, result, "off"))
     }
     if not known:
         return ""
     by_rise = sorted(known, key=lambda title: known[title][0])
-    ends = [(title, *known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
+    ends = [(title, known[title]) for title in dict.fromkeys((by_rise[0], by_rise[-1]))]
     return WORDING("all_equal", ends=ends, n_models=n_models if len(results) == 1 else 0)
 
 

@@ -97,11 +97,9 @@ def compute(stack: RunningStack) -> Result:
     untrained = stack.untrained(RANDOM_SEED)
     of_random = _fitted(untrained, parts[0], positions)
     missed_by_random = _tried(untrained, of_random.probes, parts[1], positions)
-    random = 1.0 - missed_by_random.mean(axis=1)
     metrics = (
         *_metrics(missed, positions),
-        Metric(RANDOM, "Highest R², random weights", float(random.max())),
-        Metric("r2_random_last", "R² after the last layer, random weights", float(random[-1])),
+        *_of_random(missed_by_random),
         *_of_shape(fit),
     )
     return Result(
@@ -112,7 +110,7 @@ def compute(stack: RunningStack) -> Result:
             "r2_errors": _standard_errors(missed),
             "error": _errors(r2, positions),
             "share": fit.shares,
-            RANDOM: random,
+            RANDOM: 1.0 - missed_by_random.mean(axis=1),
             RANDOM_ERRORS: _standard_errors(missed_by_random),
             "share_random": of_random.shares,
             "rank": fit.ranks,
@@ -252,6 +250,17 @@ def _metrics(missed: Floats, positions: Array) -> tuple[Metric, ...]:
     )
 
 
+def _of_random(missed: Floats) -> Iterator[Metric]:
+    """R² with random weights, and standard errors. missed: (n_layers + 1, n_sequences)"""
+    r2, errors = 1.0 - missed.mean(axis=1), _standard_errors(missed)
+    for key, title, layer in (
+        (RANDOM, "Highest R², random weights", int(r2.argmax())),
+        ("r2_random_last", "R² after the last layer, random weights", -1),
+    ):
+        yield Metric(key, title, r2[layer])
+        yield Metric(error_key(key), f"Standard error: {title}", errors[layer])
+
+
 def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
     """Where position fades or is built up, as both runs show it."""
     both = (first, second)
@@ -263,13 +272,13 @@ def confirmed(first: Result, second: Result) -> tuple[Finding, ...]:
         ends = {"at_input": known, "at_end": last, "n_layers": random.size - 1}
         text = WORDING("fades", **ends, error=error, **of_random)
         of_end = ("r2_last", error_key("r2_last"), "r2_random_last")
-        return (Finding(text, ("r2_input", *of_end), 0.6),)
+        return (Finding(text, (*of_end, "r2_input"), 0.6),)
     if all(_is_built_up(result, first) for result in both):
         place = int(layer) if layer == _of(second)[3] else None
         values = {"highest": highest, "error": first.value(error_key("r2_highest"))}
         values |= {"random": float(random.max()), "random_error": float(errors[random.argmax()])}
         text = WORDING("built_up", layer=place, **values)
-        rests_on = ("r2_input", "r2_highest", error_key("r2_highest"), "layer_highest", "r2_random")
+        rests_on = ("r2_highest", error_key("r2_highest"), "layer_highest", "r2_input", RANDOM)
         return (Finding(text, rests_on, 0.65),)
     return ()
 
@@ -444,7 +453,8 @@ ANALYSIS = Analysis(
     key="probe",
     subject="model",
     units={
-        **dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest", "r2_random"), ""),
+        **dict.fromkeys(("r2_input", "r2_highest", "r2_last", "layer_highest"), ""),
+        **dict.fromkeys((RANDOM, "r2_random_last"), ""),
         **dict.fromkeys(("share_input", "share_highest", "share_last"), "%"),
         **dict.fromkeys(("rank_last", "rank_last_without"), ""),
     },

@@ -188,6 +188,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     bars, ticks: how far it sees, on an axis with these ticks; panel: of one position
     unmeasured: encodings whose numbers were not read
     uses: measures of what the trained model does; leading_use: the leading one, with its finding
+    reader: how its weights are stored
     """
 
     outcome: Outcome
@@ -212,6 +213,7 @@ class CheckpointContext(PageContext, template="checkpoint.md.jinja"):
     without_numbers: WithoutNumbers | None
     uses: Sequence[use.Measured]
     leading_use: tuple[use.Measured, Finding] | None
+    reader: use.Reader
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,7 @@ def _pages_of(
         without_numbers=without_numbers,
         uses=uses,
         leading_use=use.leading(uses),
+        reader=use.reader_of(outcome),
     )
     figures = tuple(figure for _, figure in without_numbers.pictures) if without_numbers else ()
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", context, figures, card)

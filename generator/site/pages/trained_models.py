@@ -33,7 +33,8 @@ class UseContext(PageContext, template="use.md.jinja"):
 @dataclass(frozen=True)
 class UsesContext(PageContext, template="uses.md.jinja"):
     """headline: of opening, the measure whose figure comes first; charts: small ones of all models
-    across: each measure of all models; readers: these models; measuring: those under way
+    across: each measure of all models; readers: these models, and n_parts, how many parts they have
+    measuring: those under way
     """
 
     headline: str
@@ -41,6 +42,7 @@ class UsesContext(PageContext, template="uses.md.jinja"):
     charts: Sequence[BarChart]
     across: Sequence[Across]
     readers: Sequence[Reader]
+    n_parts: int
     measuring: Sequence[Outcome]
 
 
@@ -54,7 +56,8 @@ def pages(atlas: Atlas) -> list[Page]:
     measuring = [one for one in atlas.outcomes if one.checkpoint.slug in atlas.measuring]
     first, headline = opening(across)
     charts = bar_charts(across, len(chosen))
-    context = UsesContext(headline, first, charts, across, readers(atlas), measuring)
+    n_parts = sum(len({use.part for use in outcome.use}) for outcome in chosen)
+    context = UsesContext(headline, first, charts, across, readers(atlas), n_parts, measuring)
     of_all = Page("use.md", context, figures)
     is_asked = chosen or measuring or any(one.checkpoint.use for one in atlas.outcomes)
     return [*(_page(atlas, outcome) for outcome in chosen), of_all] if is_asked else []

@@ -325,7 +325,10 @@ def test_heads_whose_bias_is_a_power_law_are_counted() -> None:
     assert (result.value("power"), float(result.arrays["power_random"])) == (50.0, 0.0)
     assert result.value("exponent") == pytest.approx(1.0, abs=0.06)
     (*_, finding) = heads.confirmed(result, result)
-    assert "4 of 8 heads falls as a power of the distance, with a median exponent" in finding.text
+    assert (
+        "4 of 8 heads (50%) falls as a power of the distance, with a median exponent"
+        in finding.text
+    )
 
 
 def test_pictures_of_uniform_attention_are_even() -> None:
@@ -620,6 +623,28 @@ def test_random_weights_say_nothing(model_type: str, kind: Any, settings: dict[s
     for use in (kernel, heads, probe, induction):
         first = use.compute(stack)
         assert use.confirmed(first, use.compute(replace(stack, seed=1, again=first))) == ()
+
+
+def test_a_rise_has_the_error_of_its_mean_over_pieces_unless_it_is_none() -> None:
+    """Of a table with large rows; a rise of equal rows is given as 0."""
+    found = model("gpt2", head=True, **GPT2)
+    words = RandomText(np.arange(1, N_WORDS))
+    with torch.no_grad():
+        found.transformer.wpe.weight.mul_(50.0)
+    stack = stack_of(found, length=32, vocabulary=words)
+    result = position.compute(stack)
+    given = task(stack, stack.pieces())
+    before = losses(stack, given)
+    with moved(places(stack), lambda n: np.arange(n)[::-1].astype(float)):
+        rises = losses(stack, given) - before
+    read = result.read["reversed"]
+    error = rises[:read].std(ddof=1) / np.sqrt(read)
+    assert result.error("reversed") == pytest.approx(error, rel=1e-4)
+    with torch.no_grad():
+        found.transformer.wpe.weight.copy_(found.transformer.wpe.weight[:1].expand(64, 64).clone())
+    even = position.compute(stack)
+    assert (even.value("off"), even.error("off")) == (0.0, None)
+    assert (even.error("as_is") or 0.0) > 0.0
 
 
 def test_positions_are_changed_as_their_names_say() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generator.analyses.use import heads, order, position, probe
+from generator.analyses.use import heads, induction, kernel, order, pairs, position, probe
 from generator.contracts import Label, Metric, Result
 from generator.contracts.wording import Wording
 
@@ -66,6 +66,10 @@ def test_the_one_model_that_was_measured_is_named_with_what_it_is() -> None:
     assert position.sentence({LABEL: moved}, 7) == (
         f"{only} giving every token the same position raises the loss from 4.60 by 3.4 ± 0.1"
         " nats per token (± standard error)."
+    )
+    known = replace(moved, metrics=(*moved.metrics, Metric("as_is_error", "", 0.1)))
+    assert "raises the loss from 4.6 ± 0.1 by 3.4 ± 0.1 nats" in position.sentence(
+        {LABEL: known}, 1
     )
 
 
@@ -133,7 +137,7 @@ def test_ends_of_heads_that_several_parts_share_say_so() -> None:
         for name, share in zip("ABC", free, strict=True)
     }
     assert heads.sentence(results, 3) == (
-        "On random input, between 0% of the heads (A and 1 more) and 75% (B) put over 30% of their"
+        "On random input, between 0% of the heads (A; C) and 75% (B) put over 30% of their"
         " attention on one place, such as the first or the previous token."
     )
     assert heads.sentence({key: results[key] for key in list(results)[::2]}, 2) == ""
@@ -186,6 +190,16 @@ def test_heads_of_a_kind_count_beside_those_of_random_weights() -> None:
     assert previous.sentence(both, 2) == ""
 
 
+def test_the_rule_by_which_heads_count_is_given_once() -> None:
+    keys = ("first", "previous")
+    metrics = tuple(Metric(key, "", 40.0, "%") for key in keys)
+    result = Result(metrics, {f"{key}_random": np.array(0.0) for key in keys})
+    (first, previous) = (bars.sentence({LABEL: result}, 1) for bars in heads.ANALYSIS.bars)
+    assert RULE in first
+    assert RULE not in previous
+    assert "They are counted as those on the first token are." in previous
+
+
 def seen(power: float, exponent: float, **more: float) -> Result:
     """Shares of 200 heads whose attention falls with distance, with this exponent, and so on."""
     values = {"first": 60.0, "power": power, "exponent": exponent, "exponent_r2": 0.91, **more}
@@ -198,9 +212,94 @@ def test_heads_that_differ_between_two_runs_are_given_for_both() -> None:
     (_, same), (_, other) = (
         heads.confirmed(seen(10.0, 0.98), again) for again in (seen(10.0, 0.98), seen(8.5, 0.86))
     )
-    assert "of 20 of 200 heads falls as a power" in same.text
-    assert "exponent of 0.98 (R² 0.91); with random" in same.text
-    assert "exponent of 0.98 (R² 0.91; in a second run, 17 heads and 0.86); with ran" in other.text
+    assert "of 20 of 200 heads (10%) falls as a power" in same.text
+    assert "exponent of 0.98 and a median R² of 0.91; with random" in same.text
+    assert (
+        "in a second run, which reads other tokens, that of 17 heads does, with a median"
+        in other.text
+    )
+
+
+def test_numbers_of_heads_have_their_errors() -> None:
+    errors = {"power_error": 0.9, "exponent_error": 0.05, "exponent_r2_error": 0.005}
+    (_, finding) = heads.confirmed(*[seen(10.0, 0.98, first_error=2.0, **errors)] * 2)
+    assert "20 of 200 heads (10.0 ± 0.9%) falls as a power of the distance, with a median exp" in (
+        finding.text
+    )
+    assert "exponent of 0.98 ± 0.05 and a median R² of 0.910 ± 0.005; with" in finding.text
+    assert set(errors) < set(finding.rests_on)
+    few = seen(10.0, 0.98, first_error=2.0)
+    assert "120 of 200 heads (60 ± 2%) put on average" in heads.confirmed(few, few)[0].text
+
+
+def found_twice(count: float, previous: float, n_heads: int = 200) -> Result:
+    """Induction heads and previous-token heads, each number with an error of 1."""
+    values = {"count": count, "highest": 0.84, "previous_count": previous, "previous_highest": 0.9}
+    values |= {f"{key}_error": 1.0 if key.endswith("count") else 0.01 for key in values}
+    metrics = (Metric(key, "", value) for key, value in {**values, "chance": 0.02}.items())
+    return Result(tuple(metrics), dict.fromkeys(induction.KINDS, np.zeros((1, n_heads))))
+
+
+def test_parts_with_heads_of_each_kind_are_counted_and_the_most_is_named() -> None:
+    both = {LABEL: found_twice(8.0, 16.0), OTHER: found_twice(0.0, 24.0)}
+    assert induction.sentence(both, 2) == (
+        "Induction heads, which attend to what followed the same token before, are found in 1 of 2"
+        f" parts: 4.0 ± 0.5% of the heads of {SMOLLM2}. Previous-token heads are found in 2 of 2"
+        " parts, up to 12.0 ± 0.5% of the heads of GPT-2."
+    )
+    none = induction.sentence({OTHER: found_twice(0.0, 0.0)}, 1)
+    assert none.endswith("Previous-token heads are found in no part.")
+    (_, finding) = induction.confirmed(*[both[LABEL]] * 2)
+    assert finding.text.startswith("16 ± 1 of 200 heads are previous-token heads, which give more")
+    assert finding.text.endswith("“Attention by offset” counts heads on the previous token where"
+                                 " nothing is repeated.")  # fmt: skip
+
+
+def first_layer(share: float, random: float) -> Result:
+    metrics = (Metric("by_offset", "", share, "%"), Metric("by_offset_error", "", 1.0, "%"))
+    return Result(metrics, {"by_offset_random": np.array(random)})
+
+
+def test_the_least_and_the_most_of_a_first_layer_that_is_position_are_named() -> None:
+    """Ten points beyond random weights are a finding."""
+    ends = {LABEL: first_layer(34.0, 1.0), OTHER: first_layer(5.0, 1.0)}
+    assert kernel.sentence(ends, 2) == (
+        f"In the first layer, the offset accounts for 5 ± 1% (GPT-2) to 34 ± 1% ({SMOLLM2}) of the"
+        " variance of attention logits over random tokens and offsets; in 1 of 2 parts, that is at"
+        " least 10 percentage points more than with random weights."
+    )
+    only = kernel.sentence({OTHER: ends[OTHER]}, 1)
+    assert only.endswith("and offsets, less than 10 percentage points more than with random weigh"
+                         "ts.")  # fmt: skip
+    for result in ends.values():
+        assert bool(kernel.confirmed(result, result)) == (result is ends[LABEL])
+
+
+def quarters(slowest: float, fastest: float) -> Result:
+    shares = {"share_slowest_quarter": slowest, "share_fastest_quarter": fastest}
+    errors = {f"{key}_error": 0.1 for key in shares}
+    return Result(tuple(Metric(key, "", each, "%") for key, each in {**shares, **errors}.items()))
+
+
+def test_the_quarters_of_a_rotation_that_are_used_are_those_of_one_model_or_of_two() -> None:
+    of_one = "the slowest quarter of the rotation pairs accounts for 41.8 ± 0.1% of |q||k|, the"
+    only = pairs.sentence({LABEL: quarters(41.8, 9.1)}, 7)
+    assert only == (
+        f"In {SMOLLM2}, the only one of 7 models for which this could be measured, {of_one} product"
+        " of query and key norms, and the fastest for 9.1 ± 0.1%, as means over heads; with equal"
+        " shares, each would have about 25%."
+    )
+    both = pairs.sentence({LABEL: quarters(41.8, 9.1), OTHER: quarters(30.0, 20.0)}, 7)
+    assert both.startswith("In GPT-2, the slowest quarter of the rotation pairs accounts for 30.0")
+    assert f"; in {SMOLLM2}, for 41.8 ± 0.1% of |q||k|" in both
+
+
+def test_a_part_with_a_single_head_has_no_panel() -> None:
+    of = {LABEL: (1, 1), OTHER: (2, 4)}
+    results = {label: Result((), {"to_one_place": np.zeros(shape)}) for label, shape in of.items()}
+    titles = [axes.get_title() for axes in heads.draw_across(results).axes if axes.get_title()]
+    assert titles == ["GPT-2"]
+    assert heads.draw_across({LABEL: results[LABEL]}).axes
 
 
 def test_heads_on_the_first_token_are_counted_once() -> None:
