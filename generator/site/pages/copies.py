@@ -19,8 +19,8 @@ WORDING = Wording("wording/copies.jinja")
 class CopyRow:
     """A copy on the page. follows: what does for who would exchange the two, "" where they were not
     compared; original: its title, or its id on the Hub; home: address of that
-    files: of the copy, from which its encodings were read; not_compared: the scheme whose numbers
-        alone were not, or ""; is_turned_gguf: whether it is a GGUF file with a rotation
+    files: of the copy, from which its encodings were read; is_turned_gguf: whether it is a GGUF
+        file with a rotation
     """
 
     outcome: Outcome
@@ -30,7 +30,6 @@ class CopyRow:
     home: str
     badge: str
     files: Sequence[str]
-    not_compared: str
     is_turned_gguf: bool
 
 
@@ -52,7 +51,6 @@ def pages(atlas: Atlas) -> list[Page]:
             *_original(copy, outcomes),
             badges.path(outcome),
             _files(outcome),
-            badges.not_compared(copy.comparison) if copy.comparison else "",
             _is_turned_gguf(outcome),
         )
         for outcome in atlas.outcomes
